@@ -111,9 +111,10 @@ impl HotPath<'_> {
             writer.code.push(Stmt::when(exits, vec![Stmt::result(name(LEAVES))]));
             writer.decide(commit.exits, false);
         }
+        choose_members(&mut writer, schedule, commit);
         self.done_together(scheduled, &groups.common, &mut writer, is_expected);
         self.by_choices(scheduled, (&groups, 0..groups.list.len()), &mut writer, is_expected);
-        let code = without_unused(std::mem::take(&mut writer.code));
+        let code = without_unused_members(without_unused(std::mem::take(&mut writer.code)), &writer.members());
         let mut body = self.packet_declared(true);
         body.push(Stmt::Blank);
         body.extend(code);
@@ -413,6 +414,46 @@ impl HotPath<'_> {
         let start = scheduled.schedule.headers.get(&header).map_or(0, |start| 8 * start);
         crate::field::Spot { bit: bit.saturating_sub(start), width, behind_varbit: false }
     }
+}
+
+/// The members that groups choose, each before packets are distinguished: the control plane may replace a group between two
+/// reads, and a packet is not to meet members of both.
+fn choose_members(writer: &mut Scalar, schedule: &Schedule, commit: &Commit) {
+    let keys = commit.lookups.iter().flat_map(|late| late.key.iter().copied().chain([late.when]));
+    let operands = commit.effects.iter().flat_map(Effect::operands);
+    for value in schedule.values.needed(operands.chain(keys)) {
+        if let Operation::Lookup { node, hash: Some(hash), .. } = *schedule.values.of(value) {
+            writer.acting((node, Some(hash)));
+        }
+    }
+}
+
+/// Code without the choice of members that nothing uses: an action that was decided needs none.
+fn without_unused_members(mut code: Vec<Stmt>, members: &[String]) -> Vec<Stmt> {
+    let declares = |statement: &Stmt, member: &str| matches!(statement, Stmt::Declare { name, .. } if name == member);
+    let place = |member: &&String| code.iter().position(|statement| declares(statement, member));
+    let mut members: Vec<&String> = members.iter().collect();
+    // The hash of a later one may need an earlier one.
+    members.sort_by_key(|member| std::cmp::Reverse(place(member)));
+    for member in members {
+        // It is set under the condition that the entry leads to a group.
+        let chooses = |statement: &Stmt| matches!(statement, Stmt::If { .. }) && sets(statement, member);
+        let is_used = code
+            .iter()
+            .any(|statement| !declares(statement, member) && !chooses(statement) && statement.mentions(member));
+        if !is_used {
+            code.retain(|statement| !declares(statement, member) && !chooses(statement));
+        }
+    }
+    without_unused(code)
+}
+
+/// Whether a statement sets a local variable.
+fn sets(statement: &Stmt, local: &str) -> bool {
+    if let Stmt::If { then, otherwise, .. } = statement {
+        return then.iter().chain(otherwise).any(|inner| sets(inner, local));
+    }
+    matches!(statement, Stmt::Assign(Expr::Name(target), "=", _) if target == local)
 }
 
 fn digest_sent(digest: u32, values: &[Value], writer: &mut Scalar) -> Stmt {

@@ -95,6 +95,11 @@ impl Scalar<'_> {
         member
     }
 
+    /// What the records of members are called that have been chosen in this block.
+    pub fn members(&self) -> Vec<String> {
+        self.members.values().cloned().collect()
+    }
+
     /// The record that a lookup found, or the default action's.
     pub fn record(&mut self, node: NodeId) -> String {
         if let Some(record) = self.records.get(&node) {
