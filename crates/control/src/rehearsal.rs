@@ -54,7 +54,7 @@ impl DataPlane for Rehearsal {
     }
 
     /// No packet has inserted an entry.
-    fn write(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
+    fn write_one(&mut self, update: &Update) -> Result<Option<Inverse>, Refusal> {
         if let Update::Delete(key) = update {
             let element = self.named(&Element::Entry(key.clone()));
             self.counters.retain(|(_, of), _| *of != element);

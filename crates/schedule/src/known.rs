@@ -154,13 +154,10 @@ impl Known {
         let made = |operand: &Value| self.made[operand];
         let kind = values.kind(value);
         match values.of(value).clone() {
-            Operation::Lookup { node, what: Found::Action, hash: None } => match self.actions.get(&node) {
+            // The hash that chooses a member stays as it is: a packet reads its group once, for one hash.
+            Operation::Lookup { node, what: Found::Action, .. } => match self.actions.get(&node) {
                 Some(action) => values.word(*action as u64, 32),
                 None => value,
-            },
-            Operation::Lookup { node, what, hash: Some(hash) } => match self.actions.get(&node) {
-                Some(action) if what == Found::Action => values.word(*action as u64, 32),
-                Some(_) | None => values.found(node, what, Some(made(&hash)), kind.width()),
             },
             Operation::Binary(operator, left, right) => {
                 self.compared(values, operator, left, right).unwrap_or_else(|| {

@@ -172,15 +172,17 @@ impl Run<'_> {
     /// older packet has inserted, and those whose group is empty.
     fn missing(&mut self, node: NodeId, table: TableId, (number, runs): (Value, Value)) -> Value {
         let declared = &self.program.tables[table];
+        let mut missing = self.values.bool(false);
         if declared.profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some()) {
             let no_member = self.values.word(NO_MEMBER.into(), 32);
-            return self.values.equal(runs, no_member);
+            missing = self.values.equal(runs, no_member);
         }
-        if !declared.add_on_miss && !declared.punt_on_miss && !may_be_stale(self.program, node) {
-            return self.values.bool(false);
+        if declared.add_on_miss || declared.punt_on_miss || may_be_stale(self.program, node) {
+            let zero = self.values.word(0, 32);
+            let missed = self.values.equal(number, zero);
+            missing = self.values.or(missing, missed);
         }
-        let zero = self.values.word(0, 32);
-        self.values.equal(number, zero)
+        missing
     }
 
     /// An action's body for the packets that run it. It has no effect if it cannot be scheduled.

@@ -15,10 +15,11 @@ pub enum Alternative {
 }
 
 impl Alternative {
-    /// Those of code that was chosen beside generic code; `staged`: whether this code has stages.
-    pub fn of(staged: bool) -> Vec<Alternative> {
-        // The last one is measured first.
-        if staged { vec![Alternative::Plain] } else { vec![Alternative::Plain, Alternative::Stages] }
+    /// Those of code that was chosen beside generic code. The last one is measured first.
+    pub fn of(built: &Built) -> Vec<Alternative> {
+        let plain = built.has_hot_path.then_some(Alternative::Plain);
+        let stages = (!built.has_stages).then_some(Alternative::Stages);
+        plain.into_iter().chain(stages).collect()
     }
 
     pub fn name(self) -> &'static str {
@@ -66,7 +67,7 @@ impl Comparison {
                 if old.has_stages {
                     "code in stages"
                 } else {
-                    "code with a hot path"
+                    "code without stages"
                 }
             }
         };

@@ -10,13 +10,15 @@ use runtime::LayerPorts;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::time::Duration;
 
 /// Packets that come from several captures within this time are taken in the order of their times.
 const AT_ONCE: Duration = Duration::from_millis(2);
 /// The queue of the switch is full: a worker takes a burst in less.
 const FULL: Duration = Duration::from_millis(1);
+/// Packets that wait at most for others of their time: a capture may be longer than the memory.
+const MOST_TOGETHER: usize = 4096;
 /// A pipe holds so much.
 const PIPE_BYTES: usize = 1 << 16;
 
@@ -27,7 +29,7 @@ pub fn open((control, switch): (ControlThread, Shared<LayerPorts>), (seconds, po
     }
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));
-        let (sender, packets) = mpsc::channel();
+        let (sender, packets) = mpsc::sync_channel(MOST_TOGETHER);
         let captures: Vec<(u16, PathBuf)> = ports.into_iter().filter_map(|port| opened(&control, port)).collect();
         // Writers may open the pipes in any order.
         for (number, path) in captures {
@@ -62,7 +64,7 @@ fn opened(control: &ControlThread, port: Port) -> Option<(u16, PathBuf)> {
 }
 
 /// Passes on the packets of a capture to its end, which that of a pipe is when its last writer closes it.
-fn read(number: u16, path: &Path, packets: &Sender<(u16, Packet)>) -> Result<(), String> {
+fn read(number: u16, path: &Path, packets: &SyncSender<(u16, Packet)>) -> Result<(), String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     let (mut growing, mut bytes) = (Growing::default(), vec![0; PIPE_BYTES]);
     loop {
@@ -83,7 +85,9 @@ fn read(number: u16, path: &Path, packets: &Sender<(u16, Packet)>) -> Result<(),
 fn inject(switch: &Shared<LayerPorts>, packets: &Receiver<(u16, Packet)>) {
     while let Ok(first) = packets.recv() {
         let mut together = vec![first];
-        while let Ok(next) = packets.recv_timeout(AT_ONCE) {
+        while together.len() < MOST_TOGETHER
+            && let Ok(next) = packets.recv_timeout(AT_ONCE)
+        {
             together.push(next);
         }
         together.sort_by_key(|(_, packet)| packet.time);

@@ -22,7 +22,8 @@ pub struct Built {
     pub pipeline: Arc<Pipeline>,
     /// Of the tables that packets look up.
     pub structures: Vec<TablePlan>,
-    /// Whether packets run in stages.
+    /// Whether there is a hot path, and whether packets run in stages.
+    pub has_hot_path: bool,
     pub has_stages: bool,
     /// By which its packets go to workers.
     pub spread: Vec<SpreadStep>,

@@ -123,8 +123,8 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", help_heading = "Controllers")]
     state: Option<PathBuf>,
     /// With --state: save registers, too, at this interval and at the end of the switch; a kill loses what packets wrote since
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = flags::seconds)]
-    #[arg(requires = "state", help_heading = "Controllers")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    #[arg(requires = "state", value_parser = flags::seconds, help_heading = "Controllers")]
     state_registers: Option<f64>,
     /// Start with what is in this file, which `serialize_state` of `simple_switch_CLI` wrote
     #[arg(long, value_name = "FILE", conflicts_with = "state", help_heading = "Controllers")]

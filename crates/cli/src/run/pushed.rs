@@ -148,7 +148,7 @@ pub fn build_loaded(
     let mut passes = builder.passes_of(&loaded.program);
     passes.descriptor = Some(builder.descriptor);
     let burst = PortBurst::of(builder.burst, passes.read_plans()?, &loaded, &mut passes);
-    let (mut planned, mut has_stages) = (Vec::new(), false);
+    let (mut planned, mut has_hot_path, mut has_stages) = (Vec::new(), false, false);
     // Better code takes over the state of the quick code, except that of custom externs, which is the pipeline's.
     let is_carried = program.externs.is_empty();
     let code = compile::code(loaded, &passes, &builder.native, |plan| {
@@ -156,7 +156,7 @@ pub fn build_loaded(
         plan.burst = burst.of_plan(plan);
         adjust(plan);
         planned.clone_from(&plan.tables);
-        has_stages = !plan.loops.is_empty();
+        (has_hot_path, has_stages) = (plan.hot_path.is_some(), !plan.loops.is_empty());
     })?;
     let compiled = Arc::new(code.program.clone());
     let quick = if builder.is_quick_first && is_carried { code.quick_pipeline()? } else { None };
@@ -165,7 +165,7 @@ pub fn build_loaded(
         None => (code.pipeline()?, None),
     };
     let structures = structures(&compiled, &pipeline, &planned);
-    Ok(Built { program, compiled, pipeline, structures, has_stages, spread, better })
+    Ok(Built { program, compiled, pipeline, structures, has_hot_path, has_stages, spread, better })
 }
 
 /// The structures of a pipeline's tables, given by its plan or by their keys.

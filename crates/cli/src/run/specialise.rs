@@ -73,9 +73,9 @@ impl Drop for Job {
     /// No compiler goes on after a switch that has ended.
     fn drop(&mut self) {
         /// For the thread to see it. While it still plans, there is no compiler.
-        const PATIENCE: Duration = Duration::from_millis(100);
+        const TIMEOUT: Duration = Duration::from_millis(100);
         self.limit.is_cancelled.store(true, Ordering::Relaxed);
-        drop(self.done.recv_timeout(PATIENCE));
+        drop(self.done.recv_timeout(TIMEOUT));
     }
 }
 
@@ -209,6 +209,10 @@ impl Specialiser {
 
     /// Another program: nothing is known of its tables.
     fn begin(&mut self, program: Arc<Program>, now: Duration) {
+        if let Some(job) = &self.job {
+            // What it compiles is of no use.
+            job.limit.is_cancelled.store(true, Ordering::Relaxed);
+        }
         self.tables.clear();
         self.tried.clear();
         self.forget_code();
@@ -366,7 +370,7 @@ impl Specialiser {
         // Where a write has come between, the same facts may hold again and be of use.
         self.is_useless = exchanged.is_ok() && self.kept.is_none();
         if let (Next::Decide { .. }, None, Some(kept)) = (next, alternative, &self.kept) {
-            self.untried = Alternative::of(kept.has_stages);
+            self.untried = Alternative::of(kept);
         }
         let [new, old] = names;
         let on = match runs {
@@ -460,6 +464,8 @@ impl Specialiser {
             return moved.into_iter().for_each(|moved| self.report(moved.to_string()));
         }
         let Some(sample) = self.watch.sample(live, now) else { return };
+        // Alternatives are for the same facts as the code that they are compared with.
+        self.untried = Vec::new();
         self.tried.clone_from(&wanted);
         let mut builder = self.builder.with_passes_of(program);
         specialised_code::set_passes(&mut builder.passes, live, wanted);
@@ -504,12 +510,12 @@ impl Specialiser {
         let limit = Limit::of_time(self.manner.time_limit);
         builder.native.limit = Some(limit.clone());
         self.job = Some(Job { program: program.clone(), passes, alternative, limit, done });
-        let program = program.clone();
+        let (program, is_reported) = (program.clone(), self.manner.is_reported);
         std::thread::spawn(move || {
             // Packets come first.
             core_isolation::work_in_background();
             // The switch may have ended.
-            drop(sender.send(specialised_code::built(builder, &program, sample, known)));
+            drop(sender.send(specialised_code::built(builder, &program, sample, known, is_reported)));
         });
     }
 

@@ -57,11 +57,14 @@ pub fn built(
     program: &Arc<Program>,
     sample: Option<Sample>,
     known: Option<Traffic>,
+    is_reported: bool,
 ) -> Result<(Built, Option<Traffic>), String> {
     let words = |failure: Failure| failure.message().to_string();
     let followed = sample.map(|sample| Traffic::of(program, &builder.passes, sample)).transpose();
     let traffic = followed.unwrap_or_else(|failure| {
-        eprintln!("note: specialised code is planned without the packets that come: {}", failure.message());
+        if is_reported {
+            eprintln!("note: specialised code is planned without the packets that come: {}", failure.message());
+        }
         None
     });
     let traffic = traffic.or(known);

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Longer than anything here takes.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// O_NONBLOCK, and the number of poll(2), on x86-64.
+/// O_NONBLOCK, and the number of ppoll(2), on x86-64.
 const NONBLOCK: i32 = 0o4000;
-const POLL: u32 = 7;
+const PPOLL: u32 = 271;
 
 fn named(name: &str) -> Command {
     let mut command = bacus();
@@ -322,12 +322,12 @@ fn writer(path: &Path) -> File {
     }
 }
 
-/// Waits until the worker is in the system call poll: one that waits for packets without it takes a whole core.
+/// Waits until the worker is in the system call ppoll: one that waits for packets without it takes a whole core.
 fn wait_until_asleep(switch: &Switch) {
     let tasks = format!("/proc/{}/task", switch.0.id());
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
     let is_asleep = |task: &Path| {
-        read(task.join("comm")).starts_with("worker") && read(task.join("syscall")).starts_with(&format!("{POLL} "))
+        read(task.join("comm")).starts_with("worker") && read(task.join("syscall")).starts_with(&format!("{PPOLL} "))
     };
     let start = Instant::now();
     while !std::fs::read_dir(&tasks).unwrap().flatten().any(|task| is_asleep(&task.path())) {

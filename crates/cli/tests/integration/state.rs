@@ -321,7 +321,7 @@ fn registers_are_saved_at_an_interval_and_at_the_end_if_asked_for() {
         let row: serde_json::Value = serde_json::from_str(&text).unwrap();
         row["value"].to_string()
     };
-    let saves_often = ["--state-registers", "0.05"];
+    let saves_often = ["--state-registers=0.05"];
     let mut switch = start(&saves_often, &capture);
     switch.ok(&["registers", "set", "wide", "2", "0x8000000000000000000000007"]);
     let deadline = std::time::Instant::now() + Duration::from_secs(20);
@@ -334,13 +334,13 @@ fn registers_are_saved_at_an_interval_and_at_the_end_if_asked_for() {
     // Another program, whose registers have other numbers: they are saved anew before it runs.
     fs::write(&place.program, text.replace(REGISTERS, &format!("register<bit<8>>(2) more; {REGISTERS}"))).unwrap();
     for _ in 0..2 {
-        let mut switch = start(&["--state-registers", "1000"], PORT[1]);
+        let mut switch = start(&["--state-registers=1000"], PORT[1]);
         let found = ["7", "4999", "8"].map(|index| value(&switch, "frames", index));
         assert_eq!((found, value(&switch, "wide", "2")), (["3", "1", "0"].map(String::from), wide.clone()));
         kill(&mut switch);
     }
     // What is written last is saved at the end, and so is that an element is zero again.
-    let mut switch = start(&["--state-registers", "1000"], PORT[1]);
+    let mut switch = start(&["--state-registers=1000"], PORT[1]);
     switch.ok(&["registers", "set", "frames", "8", "5"]);
     switch.ok(&["registers", "set", "frames", "4999", "0"]);
     let ended = std::process::Command::new("kill").arg(switch.process.id().to_string()).status().unwrap();

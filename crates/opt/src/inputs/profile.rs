@@ -27,8 +27,8 @@ pub struct Profile {
 /// Lookups per distinct key from which on the counted keys are taken to be all keys of the traffic.
 const LOOKUPS_A_KEY: u64 = 4;
 
-/// Ways of one length between two nodes, beyond which none is looked for.
-const MOST_WAYS: usize = 1000;
+/// Paths of one length between two nodes, beyond which none is looked for.
+const MOST_PATHS: usize = 1000;
 
 impl Profile {
     /// Reads a profile. The message names the wrong line.
@@ -103,8 +103,8 @@ impl Profile {
     }
 
     /// The profile of a program that lacks some of the counted nodes: their packets go on from where they came to where
-    /// these nodes led, in the same shares whatever way they came. Where the program has nodes between two that packets went
-    /// between at once, they take the shortest way without lookups, if there is one alone.
+    /// these nodes led, in the same shares wherever they came from. Where the program has nodes on an edge that was counted,
+    /// packets take the shortest path without lookups, if there is one alone.
     pub fn of(&self, program: &Program) -> Cow<'_, Profile> {
         let nodes: BTreeMap<&str, NodeId> = program.nodes.iter().map(|(id, node)| (node.name.as_str(), id)).collect();
         let ends: BTreeSet<&String> = self.edges.keys().flat_map(|(from, to)| [from, to]).collect();
@@ -115,18 +115,18 @@ impl Profile {
         let edges: Vec<(String, String)> = profile.edges.keys().cloned().collect();
         for (from, to) in edges {
             let Some((first, last)) = nodes.get(from.as_str()).zip(nodes.get(to.as_str())) else { continue };
-            let Some(way) = shortest_way(program, *first, *last).filter(|way| way.len() > 2) else { continue };
-            let way: Vec<String> = way.iter().map(|node| program.nodes[*node].name.clone()).collect();
-            profile.to_mut().reroute(&way);
+            let Some(path) = shortest_path(program, *first, *last).filter(|path| path.len() > 2) else { continue };
+            let path: Vec<String> = path.iter().map(|node| program.nodes[*node].name.clone()).collect();
+            profile.to_mut().reroute(&path);
         }
         profile
     }
 
     /// Packets that were counted from the first of these nodes to the last go through all of them.
-    fn reroute(&mut self, way: &[String]) {
-        let ends = way.first().cloned().zip(way.last().cloned());
+    fn reroute(&mut self, path: &[String]) {
+        let ends = path.first().cloned().zip(path.last().cloned());
         let Some(count) = ends.and_then(|edge| self.edges.remove(&edge)) else { return };
-        way.windows(2).for_each(|pair| self.add(&pair[0], &pair[1], count));
+        path.windows(2).for_each(|pair| self.add(&pair[0], &pair[1], count));
     }
 
     /// Leaves a node out, unless its packets ended there. Those that went from it to itself are taken to have gone on at
@@ -195,14 +195,14 @@ impl Profile {
     }
 }
 
-/// The shortest way without lookups between two nodes of a graph, both with it; none if there are two, or none.
-fn shortest_way(program: &Program, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
-    let mut ways = vec![vec![from]];
+/// The shortest path without lookups between two nodes of a graph, with both; none if there are two, or none.
+fn shortest_path(program: &Program, from: NodeId, to: NodeId) -> Option<Vec<NodeId>> {
+    let mut paths = vec![vec![from]];
     let mut seen = BTreeSet::from([from.into_raw().into_u32()]);
-    while !ways.is_empty() {
+    while !paths.is_empty() {
         let mut longer: Vec<Vec<NodeId>> = Vec::new();
-        for way in &ways {
-            let last = way[way.len() - 1];
+        for path in &paths {
+            let last = path[path.len() - 1];
             // A joint lookup leads to its sources, and to what is behind them.
             if last != from && table_of(program, last).is_some() {
                 continue;
@@ -214,18 +214,18 @@ fn shortest_way(program: &Program, from: NodeId, to: NodeId) -> Option<Vec<NodeI
             onward.sort_by_key(|node| node.into_raw());
             onward.dedup();
             let onward = onward.into_iter().filter(|next| !seen.contains(&next.into_raw().into_u32()));
-            longer.extend(onward.map(|next| [&way[..], &[next]].concat()));
+            longer.extend(onward.map(|next| [&path[..], &[next]].concat()));
         }
-        let mut arrived = longer.iter().filter(|way| way.last() == Some(&to));
+        let mut arrived = longer.iter().filter(|path| path.last() == Some(&to));
         match (arrived.next(), arrived.next()) {
-            (Some(way), None) => return Some(way.clone()),
+            (Some(path), None) => return Some(path.clone()),
             (Some(_), Some(_)) => return None,
             (None, _) => {}
         }
-        // All that lead to a node in as many steps are alike, but for the last one, which is asked for above.
-        seen.extend(longer.iter().flat_map(|way| way.last()).map(|node| node.into_raw().into_u32()));
-        ways = longer;
-        if ways.len() > MOST_WAYS {
+        // Longer paths to these nodes are not the shortest.
+        seen.extend(longer.iter().flat_map(|path| path.last()).map(|node| node.into_raw().into_u32()));
+        paths = longer;
+        if paths.len() > MOST_PATHS {
             return None;
         }
     }
@@ -279,7 +279,7 @@ mod tests {
 
     /// A pass has put a block on the edge from `routes` to `queue`, and one on each edge from `other` to `drops`.
     #[test]
-    fn packets_take_the_only_shortest_way() {
+    fn packets_take_the_only_shortest_path() {
         let text = "program p for none\nvariable error: 32\nvariable v: 8\nentry routes\n\
                     node routes: branch v == 1 -> routes.counted else other\n\
                     node routes.counted: block {} -> queue\nnode queue: buffer { drop \"all\" }\n\
