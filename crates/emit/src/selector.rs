@@ -8,11 +8,19 @@ use hlir::{ActionCall, HashInput, Selector, TableId};
 /// Where a record has the slot of its group.
 pub const SLOT: &str = "selector_group";
 
+/// The group to which a record leads that has no action.
+pub struct Group {
+    /// Declares it, and the hash.
+    pub code: Vec<Stmt>,
+    pub has_members: Expr,
+    /// The record of the member that the hash chooses.
+    pub member: Expr,
+}
+
 impl Unit<'_> {
     /// The selector that entries of the table may choose by.
     pub fn selector(&self, table: TableId) -> Option<&Selector> {
-        let profile = self.program.tables[table].profile?;
-        self.program.profiles[profile].selector.as_ref()
+        self.program.selector(table)
     }
 
     /// The slot of a group, in a record that has no action.
@@ -37,12 +45,22 @@ impl Unit<'_> {
     pub fn chosen(&self, table: TableId) -> &'static str {
         if self.selector(table).is_some() { "member" } else { "record" }
     }
-}
 
-/// The group to which a record of a table leads, or NULL if it has no members.
-pub fn group_members(table: TableId, record: &str) -> Expr {
-    let selection = Expr::index(Expr::name("run->worker->shared->selections"), Expr::word(number(table) as u32));
-    Expr::call("selector_members", [selection, Expr::Name(format!("{record}->{SLOT}"))])
+    /// The group of a record. `hashed` sets `hash`: for groups of several members alone, and most have one.
+    pub fn selected(&self, (table, record): (TableId, &str), [group, hash]: [&str; 2], hashed: Vec<Stmt>) -> Group {
+        let selection = Expr::index(Expr::name("run->worker->shared->selections"), Expr::word(number(table) as u32));
+        let members = Expr::call("selector_members", [selection, Expr::Name(format!("{record}->{SLOT}"))]);
+        let has_members = Expr::binary("!=", Expr::name(group), Expr::name("NULL"));
+        let has_several = Expr::binary(">", Expr::Name(format!("{group}->count")), Expr::word(1));
+        let code = vec![
+            Stmt::declare("const struct selector_group *const", group, members),
+            Stmt::declare("uint64_t", hash, Expr::long(0)),
+            Stmt::when(Expr::binary("&&", has_members.clone(), has_several), hashed),
+        ];
+        let size = Expr::call("sizeof", [Expr::Name(format!("struct {}_record", self.table_name(table)))]);
+        let member = Expr::call("selector_member", [Expr::name(group), Expr::name(hash), size]);
+        Group { code, has_members, member }
+    }
 }
 
 impl Body<'_, '_> {
@@ -52,7 +70,6 @@ impl Body<'_, '_> {
     pub fn record(&mut self, table: TableId) {
         let name = self.unit.table_name(table);
         let of = format!("const struct {name}_record *");
-        let size = Expr::call("sizeof", [Expr::Name(format!("struct {name}_record"))]);
         let record = |found: Expr| self.unit.record_of(table, Expr::name("records"), found);
         let found = || Expr::name("found");
         let Some(selector) = self.unit.selector(table) else {
@@ -62,21 +79,13 @@ impl Body<'_, '_> {
         self.push(Stmt::declare(of, "member", Expr::name("record")));
         let (code, _) = self.branch(|body| {
             let [group, chosen] = ["members", "hash"].map(|stem| body.temporary(stem));
-            let members = group_members(table, "record");
-            body.push(Stmt::declare("const struct selector_group *const", &group, members));
-            body.push(Stmt::declare("uint64_t", &chosen, Expr::long(0)));
-            let count = Expr::Name(format!("{group}->count"));
-            let (group, chosen) = (Expr::Name(group), Expr::Name(chosen));
-            // Most groups have one member: then no hash is computed.
             let (hashed, _) = body.branch(|body| {
                 let hash = body.selector_hash(table, selector);
-                body.push(Stmt::set(chosen.clone(), hash));
+                body.push(Stmt::set(Expr::name(&chosen), hash));
             });
-            let is_group = Expr::binary("!=", group.clone(), Expr::name("NULL"));
-            let has_several = Expr::binary(">", count, Expr::word(1));
-            body.push(Stmt::when(Expr::binary("&&", is_group.clone(), has_several), hashed));
-            let member = Expr::call("selector_member", [group, chosen, size]);
-            body.push(Stmt::set(Expr::name("member"), Expr::conditional(is_group, member, Expr::name("NULL"))));
+            let Group { code, has_members, member } = body.unit.selected((table, "record"), [&group, &chosen], hashed);
+            body.out.extend(code);
+            body.push(Stmt::set(Expr::name("member"), Expr::conditional(has_members, member, Expr::name("NULL"))));
             let empty = match &body.program().tables[table].empty_group {
                 Some(call) => body.unit.point_at_constant(table, call, "member"),
                 None => vec![

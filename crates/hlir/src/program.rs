@@ -7,7 +7,7 @@ use crate::facts::{Assumption, Fact};
 use crate::interface::Interface;
 use crate::{
     Counter, Crc, Digest, Extern, Field, FieldRef, Header, Join, Key, LookupSum, Match, MatchKind, Meter, Node, NodeId,
-    ParserId, Place, Profile, Register, Table, TableId, Type, ValueSet, Variable, VariableId,
+    ParserId, Place, Profile, Register, Selector, Table, TableId, Type, ValueSet, Variable, VariableId,
     expression::{Binary, Expression},
 };
 use la_arena::Arena;
@@ -115,6 +115,11 @@ pub mod error_code {
 }
 
 impl Program {
+    /// The selector by which entries of a table may lead to groups.
+    pub fn selector(&self, table: TableId) -> Option<&Selector> {
+        self.profiles[self.tables[table].profile?].selector.as_ref()
+    }
+
     /// Where packets enter, or why none can.
     pub fn runnable(&self) -> Result<NodeId, String> {
         self.entry.ok_or_else(|| match self.architecture.as_str() {

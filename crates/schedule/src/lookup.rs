@@ -157,8 +157,7 @@ impl Run<'_> {
     fn selector_hash(&mut self, table: TableId) -> Result<Option<Value>> {
         let program = self.program;
         let declared = &program.tables[table];
-        let selector = declared.profile.and_then(|profile| program.profiles[profile].selector.as_ref());
-        let Some(selector) = selector else { return Ok(None) };
+        let Some(selector) = program.selector(table) else { return Ok(None) };
         if selector.algorithm == Algorithm::InternetChecksum {
             return Err("chooses a member of a group by a checksum");
         }
@@ -173,7 +172,7 @@ impl Run<'_> {
     fn missing(&mut self, node: NodeId, table: TableId, (number, runs): (Value, Value)) -> Value {
         let declared = &self.program.tables[table];
         let mut missing = self.values.bool(false);
-        if declared.profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some()) {
+        if self.program.selector(table).is_some() {
             let no_member = self.values.word(NO_MEMBER.into(), 32);
             missing = self.values.equal(runs, no_member);
         }
@@ -204,10 +203,8 @@ impl Run<'_> {
     /// Whether a lookup does no more than run an action of a record that was found before.
     fn checked(&self, table: TableId) -> Result<()> {
         let program = self.program;
-        let declared = &program.tables[table];
         // A group may have other members by commit, and a packet is not to meet two of them.
-        let has_groups = declared.profile.is_some_and(|profile| program.profiles[profile].selector.is_some());
-        if has_groups && self.is_speculative {
+        if program.selector(table).is_some() && self.is_speculative {
             return Err("chooses a member of a group");
         }
         // In a stage, actions that use the meter are side exits.

@@ -21,7 +21,7 @@ pub enum Role {
     Measured,
     Predicted,
     Paper,
-    /// Something happened there: upright lines. Only of curves, and `y` has no meaning.
+    /// Events, as vertical lines; of curves only, and `y` has no meaning.
     Moment,
 }
 

@@ -60,16 +60,10 @@ impl Comparison {
     /// What the new code and the old one are called.
     pub fn names(&self) -> [&'static str; 2] {
         let new = self.alternative.map_or("specialised code", Alternative::name);
-        let old = match (&self.old, self.alternative) {
-            (None, _) => "generic code",
-            (Some(_), Some(Alternative::Stages)) => "code without stages",
-            (Some(old), Some(Alternative::Plain) | None) => {
-                if old.has_stages {
-                    "code in stages"
-                } else {
-                    "code without stages"
-                }
-            }
+        let old = match &self.old {
+            None => "generic code",
+            Some(old) if old.has_stages => Alternative::Stages.name(),
+            Some(_) => "code without stages",
         };
         [new, old]
     }

@@ -143,7 +143,8 @@ fn busy_switches_are_specialised_unasked() {
         switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
     }
     until(|| said("note: code is specialised for ") && said(" code goes on: specialised code takes "));
-    assert!(switch.ok(&["stats"]).contains("specialised code goes on") || said("plain code "));
+    // Whichever is faster here: what happened is reported from then on.
+    assert!(switch.ok(&["stats"]).lines().any(|line| line.starts_with("generic ") || line.starts_with("specialised ")));
 }
 
 #[test]

@@ -218,8 +218,7 @@ impl<'p> Verifier<'p> {
 
     fn selects(&self, node: NodeId) -> bool {
         let NodeKind::Apply { table, .. } = &self.program.nodes[node].kind else { return false };
-        let profile = self.program.tables[*table].profile;
-        profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some())
+        self.program.selector(*table).is_some()
     }
 
     /// A stage makes all lookups in a table that it names: a later one neither names it nor prefetches its lines.

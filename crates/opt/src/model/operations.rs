@@ -101,8 +101,7 @@ impl<'p> Operations<'p> {
     /// Operations that choose a member of an entry's group: a hash, and a division.
     fn selector(&self, id: hlir::TableId) -> f64 {
         let table = &self.program.tables[id];
-        let profile = table.profile.map(|profile| &self.program.profiles[profile]);
-        let Some(selector) = profile.and_then(|profile| profile.selector.as_ref()) else { return 0.0 };
+        let Some(selector) = self.program.selector(id) else { return 0.0 };
         let bits = |input: &Expression| f64::from(input.type_in(self.program, &[]).width());
         let inputs: f64 = table.selector.iter().map(|input| self.expression(input)).sum();
         let bytes = table.selector.iter().map(bits).sum::<f64>() / 8.0;

@@ -186,9 +186,7 @@ impl<'a> Lowering<'a> {
         self.lower_properties(id, table)?;
         self.lower_entries(id, &actions, table, keys)?;
         self.table_property_externs(id, object, table)?;
-        let has_selector =
-            self.program.tables[id].profile.is_some_and(|profile| self.program.profiles[profile].selector.is_some());
-        if !has_selector {
+        if self.program.selector(id).is_none() {
             self.program.tables[id].selector.clear();
         } else {
             self.lower_empty_group(id, &actions, table)?;

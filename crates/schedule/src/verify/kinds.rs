@@ -71,7 +71,7 @@ fn is_bits(kind: Type) -> Fits {
 
 fn has_selector(program: &Program, node: NodeId) -> bool {
     let NodeKind::Apply { table, .. } = program.nodes[node].kind else { return false };
-    program.tables[table].profile.is_some_and(|profile| program.profiles[profile].selector.is_some())
+    program.selector(table).is_some()
 }
 
 fn found(program: &Program, node: NodeId, what: Found, kind: Type) -> Fits {
