@@ -16,6 +16,8 @@ pub enum Fact {
     Default(ActionCall),
     /// These are its entries, those that win before others.
     Entries(Vec<Entry>),
+    /// It has these entries among others. For what one of them matches, the first of them that does so wins before all others.
+    Leading(Vec<Entry>),
     /// Its entries run none but these actions, numbered as in the table, in ascending order.
     Actions(Vec<u32>),
     /// All its entries that run this action have this argument for this parameter.
@@ -39,5 +41,5 @@ pub struct Assumption {
     pub fact: Fact,
 }
 
-/// Entries at most that a [`Fact::Entries`] has: a lookup compares the key with each.
+/// Entries at most that a [`Fact::Entries`] or a [`Fact::Leading`] has: a lookup compares the key with each.
 pub const MOST_ENTRIES: usize = 4;

@@ -221,6 +221,7 @@ impl Program {
             Fact::Empty
             | Fact::Default(_)
             | Fact::Entries(_)
+            | Fact::Leading(_)
             | Fact::Actions(_)
             | Fact::Argument { .. }
             | Fact::Any(_)
@@ -275,6 +276,7 @@ impl Program {
             Fact::Empty
             | Fact::Default(_)
             | Fact::Entries(_)
+            | Fact::Leading(_)
             | Fact::Actions(_)
             | Fact::Argument { .. }
             | Fact::Mask { .. }

@@ -1,4 +1,4 @@
-//! What packets do, counted: how many take each edge of the graph, and how many lookups hit.
+//! What packets do, counted: how many take each edge of the graph, and how many lookups hit, and which entries.
 
 use hlir::{NodeId, Program, TableId};
 use std::collections::HashMap;
@@ -10,20 +10,29 @@ pub struct Counted {
     edges: HashMap<(NodeId, NodeId), u64>,
     /// By table: lookups that hit, and that miss.
     lookups: Vec<(u64, u64)>,
+    /// Hits by table and number of the entry.
+    entries: HashMap<(TableId, usize), u64>,
 }
 
 impl Counted {
     pub fn new(program: &Program) -> Counted {
-        Counted { edges: HashMap::new(), lookups: vec![(0, 0); program.tables.len()] }
+        Counted { lookups: vec![(0, 0); program.tables.len()], ..Counted::default() }
     }
 
     pub(crate) fn edge(&mut self, from: NodeId, to: NodeId) {
         *self.edges.entry((from, to)).or_default() += 1;
     }
 
-    pub(crate) fn lookup(&mut self, table: TableId, is_hit: bool) {
+    pub(crate) fn lookup(&mut self, table: TableId, hit: Option<usize>) {
         let (hits, misses) = &mut self.lookups[table.into_raw().into_u32() as usize];
-        *(if is_hit { hits } else { misses }) += 1;
+        *(if hit.is_some() { hits } else { misses }) += 1;
+        hit.into_iter().for_each(|entry| *self.entries.entry((table, entry)).or_default() += 1);
+    }
+
+    /// Hits of a table's entries by their numbers, in no order.
+    pub(crate) fn hits(&self, table: TableId) -> impl Iterator<Item = (usize, u64)> {
+        let of_table = self.entries.iter().filter(move |((of, _), _)| *of == table);
+        of_table.map(|((_, entry), hits)| (*entry, *hits))
     }
 
     /// Each edge that was taken, in no order.

@@ -130,6 +130,17 @@ impl<'p> Switch<'p> {
         self.counted = Some(Counted::new(self.program));
     }
 
+    /// How often each entry of a table was hit since then, those that are still there, in no order.
+    pub fn entry_hits(&self, table: TableId) -> impl Iterator<Item = (EntryKey, u64)> {
+        let state = self.state.table(table);
+        let key = move |id: usize| {
+            let (matches, priority) = state.key_of(id);
+            EntryKey { table, matches, priority }
+        };
+        let counted = self.counted.iter().flat_map(move |counted| counted.hits(table));
+        counted.filter(move |(id, _)| state.has_entry(*id)).map(move |(id, hits)| (key(id), hits))
+    }
+
     /// What was counted since then.
     pub fn take_counts(&mut self) -> Counted {
         self.counted.take().unwrap_or_default()

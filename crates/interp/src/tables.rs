@@ -129,6 +129,11 @@ impl<'p> TableState<'p> {
         self.entries[id].as_ref().expect("ids of entries are those of entries that exist")
     }
 
+    /// Whether there is an entry of this number.
+    pub fn has_entry(&self, id: usize) -> bool {
+        self.entries.get(id).is_some_and(Option::is_some)
+    }
+
     pub fn entry_mut(&mut self, id: usize) -> &mut StoredEntry {
         self.entries[id].as_mut().expect("ids of entries are those of entries that exist")
     }

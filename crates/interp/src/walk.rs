@@ -180,7 +180,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         // A joint table's entry that leaves the packet to the sources is no hit in them.
         let is_slow = invocation.action == hlir::Join::SLOW && self.switch.program.join_of(id).is_some();
         *(if entry.is_some() && !is_slow { &mut counts.hits } else { &mut counts.misses }) += 1;
-        self.switch.counted.iter_mut().for_each(|counted| counted.lookup(id, entry.is_some() && !is_slow));
+        self.switch.counted.iter_mut().for_each(|counted| counted.lookup(id, entry.filter(|_| !is_slow)));
         let action = &table.actions[invocation.action as usize];
         self.trace(|_| {
             let how = if entry.is_some() { "hit" } else { "miss" };

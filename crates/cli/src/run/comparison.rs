@@ -12,20 +12,25 @@ pub enum Alternative {
     Stages,
     /// Packet by packet.
     Plain,
+    /// The entries that most packets hit are compared before their tables are looked up.
+    Leading,
 }
 
 impl Alternative {
-    /// Those of code that was chosen beside generic code. The last one is measured first.
-    pub fn of(built: &Built) -> Vec<Alternative> {
-        let plain = built.has_hot_path.then_some(Alternative::Plain);
-        let stages = (!built.has_stages).then_some(Alternative::Stages);
-        plain.into_iter().chain(stages).collect()
+    /// Those of code that was chosen beside generic code, or of generic code. The last one is measured first. `has_leading`: whether there are
+    /// entries that most packets hit.
+    pub fn of(built: Option<&Built>, has_leading: bool) -> Vec<Alternative> {
+        let plain = built.is_some_and(|built| built.has_hot_path).then_some(Alternative::Plain);
+        let stages = built.is_some_and(|built| !built.has_stages).then_some(Alternative::Stages);
+        let leading = has_leading.then_some(Alternative::Leading);
+        plain.into_iter().chain(stages).chain(leading).collect()
     }
 
     pub fn name(self) -> &'static str {
         match self {
             Alternative::Stages => "code in stages",
             Alternative::Plain => "plain code",
+            Alternative::Leading => "code that compares frequent entries first",
         }
     }
 
@@ -34,6 +39,8 @@ impl Alternative {
         match self {
             Alternative::Stages => passes.cuts = Cuts::Possible,
             Alternative::Plain => passes.run_packet_by_packet(),
+            // It takes more facts.
+            Alternative::Leading => {}
         }
     }
 }

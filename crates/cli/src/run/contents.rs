@@ -34,10 +34,10 @@ impl Contents {
     ///
     /// # Errors
     /// A table or register of its program has less room.
-    pub fn restore_into(self, interpreter: &mut interp::Switch<'_>) -> Result<(), Refusal> {
+    pub fn restore_into(&self, interpreter: &mut interp::Switch<'_>) -> Result<(), Refusal> {
         // Entries age from now on, and meters are full.
         interpreter.set_clock(self.clock_ns);
-        interpreter.restore(self.store)?;
+        interpreter.restore(self.store.clone())?;
         self.registers
             .iter()
             .try_for_each(|(register, index, value)| interpreter.write_register(*register, *index, value))

@@ -271,8 +271,12 @@ impl Specialiser {
                 None => return self.fail(now, &why),
             },
         };
-        if alternative.is_some() && self.kept.is_none() || alternative == Some(Alternative::Stages) && !built.has_stages
-        {
+        let is_of_use = match alternative {
+            None | Some(Alternative::Leading) => true,
+            Some(Alternative::Stages) => self.kept.is_some() && built.has_stages,
+            Some(Alternative::Plain) => self.kept.is_some(),
+        };
+        if !is_of_use {
             return;
         }
         let facts: Vec<String> = specialised_code::words(program, &built.compiled.assumptions);
@@ -366,11 +370,15 @@ impl Specialiser {
         }
         let names = compared.names();
         let Some(Comparison { new, old, alternative, .. }) = self.comparison.take() else { return };
+        if runs == Code::New && alternative == Some(Alternative::Leading) {
+            // Further alternatives have them, too.
+            self.tried.extend(self.leading(now));
+        }
         self.kept = if runs == Code::New { Some(new) } else { old }.filter(|_| self.status.is_specialised);
         // Where a write has come between, the same facts may hold again and be of use.
         self.is_useless = exchanged.is_ok() && self.kept.is_none();
-        if let (Next::Decide { .. }, None, Some(kept)) = (next, alternative, &self.kept) {
-            self.untried = Alternative::of(kept);
+        if let (Next::Decide { .. }, None) = (next, alternative) {
+            self.untried = Alternative::of(self.kept.as_ref(), !self.leading(now).is_empty());
         }
         let [new, old] = names;
         let on = match runs {
@@ -492,10 +500,22 @@ impl Specialiser {
     ) {
         self.begun.push_back(now);
         let mut builder = self.builder.with_passes_of(program);
-        specialised_code::set_passes(&mut builder.passes, live, self.tried.clone());
+        let mut facts = self.tried.clone();
+        if alternative == Alternative::Leading {
+            facts.extend(self.leading(now));
+        }
+        specialised_code::set_passes(&mut builder.passes, live, facts);
         alternative.set(&mut builder.passes);
         let known = self.watch.traffic().cloned();
         self.begin_job(builder, program, (None, known), Some(alternative));
+    }
+
+    /// Entries that most packets hit, of tables that do not lose such facts often.
+    fn leading(&self, now: Duration) -> Vec<Assumption> {
+        let facts = self.watch.traffic().and_then(|traffic| traffic.leading.as_ref()).into_iter();
+        let is_steady =
+            |one: &&Assumption| self.tables.get(&number(one.table)).is_none_or(|held| held.is_steady(&one.fact, now));
+        facts.flat_map(|leading| &leading.facts).filter(is_steady).cloned().collect()
     }
 
     fn begin_job(

@@ -69,7 +69,7 @@ pub fn built(
     });
     let traffic = traffic.or(known);
     if let Some(traffic) = &traffic {
-        builder.passes.counted = Some(traffic.profile.clone());
+        builder.passes.counted = Some(traffic.profile_for(&builder.passes.facts).clone());
     }
     let loaded = Loaded { program: (**program).clone(), plan: None };
     let built = pushed::build_loaded(&builder, loaded, |_| {}).map_err(words)?;
@@ -96,6 +96,7 @@ pub fn makes_own_table(fact: &Fact) -> bool {
         Fact::Empty
         | Fact::Default(_)
         | Fact::Entries(_)
+        | Fact::Leading(_)
         | Fact::Actions(_)
         | Fact::Argument { .. }
         | Fact::Distinct => false,

@@ -1,15 +1,17 @@
-//! The traffic of a sample: which branches of a program its packets take, and how far that is from another traffic.
+//! The traffic of a sample: which branches of a program its packets take, which entries most of them hit, and how far that is from
+//! another traffic.
 
 use super::sampling::Sample;
 use crate::interpreted;
 use control::DataPlane as _;
 use control::message::switch::{self, Branch};
-use control::plane::Frame;
+use control::plane::{EntryKey, Frame};
 use driver::failure::Failure;
 use driver::frontend::{self, Loaded};
 use driver::options::Passes;
-use hlir::Program;
 use hlir::effects::learns;
+use hlir::facts::{Assumption, Fact};
+use hlir::{Program, TableId};
 use opt::inputs::Profile;
 use runtime::tap::Tapped;
 use std::cmp::Reverse;
@@ -20,6 +22,11 @@ use std::time::{Duration, Instant};
 const MOVED: f64 = 0.1;
 /// Standard deviations that chance explains.
 const CHANCE: f64 = 3.0;
+/// The share of a table's lookups at least that an entry has which most packets hit; that such entries of a table have together;
+/// and the lookups from which on it is known.
+const FREQUENT: f64 = 0.2;
+const TOGETHER: f64 = 0.5;
+const LEAST_LOOKUPS: u64 = 256;
 /// Longer no sample is interpreted: what was counted until then is all.
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -28,6 +35,15 @@ const LONGEST: Duration = Duration::from_secs(5);
 pub struct Traffic {
     pub packets: u64,
     pub profile: Profile,
+    pub leading: Option<Leading>,
+}
+
+/// Entries that most packets hit, so that a comparison with them may be cheaper than the lookup.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leading {
+    pub facts: Vec<Assumption>,
+    /// Of the program with these comparisons.
+    profile: Profile,
 }
 
 impl Traffic {
@@ -36,26 +52,29 @@ impl Traffic {
     /// # Errors
     /// The program cannot be rewritten so, or what the switch held does not fit it.
     pub fn of(program: &Program, passes: &Passes, sample: Sample) -> Result<Traffic, Failure> {
-        let Sample { packets, contents } = sample;
         // The tables may have changed since.
         let mut passes = frontend::counting(passes);
-        passes.facts.retain(|one| contents.store.holds(one));
-        let loaded = Loaded { program: program.clone(), plan: None };
-        let (rewritten, _) = frontend::optimize(loaded, &passes, None)?;
-        let refused = |refusal: control::Refusal| Failure::environment(refusal.to_string());
-        let mut interpreter = interp::Switch::new(&rewritten, 0, interp::PORTS);
-        let (first, last) = packets.first().zip(packets.last()).map_or((0, 0), |(a, b)| (a.clock_ns, b.clock_ns));
-        contents.since(first).restore_into(&mut interpreter).map_err(refused)?;
-        let until = Instant::now() + LONGEST;
-        let mut later = 0;
-        if rewritten.tables.iter().any(|(table, _)| learns(&rewritten, table)) {
-            // The store does not have what packets have inserted: those of the sample insert it again.
-            follow(&mut interpreter, &packets, 0, until);
-            later = last - first + 1;
+        passes.facts.retain(|one| sample.contents.store.holds(one));
+        let first = sample.packets.first().map_or(0, |packet| packet.clock_ns);
+        let sample = Sample { contents: sample.contents.since(first), ..sample };
+        let followed = followed(program, &passes, &sample)?;
+        let mut leading = None;
+        if !followed.frequent.is_empty() {
+            passes.facts.extend(followed.frequent);
+            let program = self::followed(program, &passes, &sample)?;
+            // Of some tables, entries are not compared.
+            let is_used = |one: &&Assumption| program.assumptions.contains(one);
+            let facts: Vec<Assumption> =
+                passes.facts.iter().filter(|one| is_leading(one)).filter(is_used).cloned().collect();
+            leading = (!facts.is_empty()).then_some(Leading { facts, profile: program.profile });
         }
-        interpreter.start_counts();
-        let packets = follow(&mut interpreter, &packets, later, until);
-        Ok(Traffic { packets, profile: interpreted::profile(&rewritten, &interpreter.take_counts()) })
+        Ok(Traffic { packets: followed.packets, profile: followed.profile, leading })
+    }
+
+    /// The profile of code with these facts.
+    pub fn profile_for(&self, facts: &[Assumption]) -> &Profile {
+        let leading = self.leading.as_ref().filter(|_| facts.iter().any(is_leading));
+        leading.map_or(&self.profile, |leading| &leading.profile)
     }
 
     /// What controllers are notified of: where its packets part.
@@ -89,6 +108,61 @@ impl Traffic {
         let edges = self.profile.edges.keys().chain(other.profile.edges.keys());
         edges.filter_map(moved).reduce(f64::max)
     }
+}
+
+fn is_leading(assumption: &Assumption) -> bool {
+    matches!(assumption.fact, Fact::Leading(_))
+}
+
+/// What the packets of a sample do in a program's rewritten form.
+struct Followed {
+    packets: u64,
+    profile: Profile,
+    /// Entries that most of a table's lookups hit.
+    frequent: Vec<Assumption>,
+    /// What the rewritten form takes for granted.
+    assumptions: Vec<Assumption>,
+}
+
+fn followed(program: &Program, passes: &Passes, sample: &Sample) -> Result<Followed, Failure> {
+    let Sample { packets, contents } = sample;
+    let loaded = Loaded { program: program.clone(), plan: None };
+    let (rewritten, _) = frontend::optimize(loaded, passes, None)?;
+    let refused = |refusal: control::Refusal| Failure::environment(refusal.to_string());
+    let mut interpreter = interp::Switch::new(&rewritten, 0, interp::PORTS);
+    contents.restore_into(&mut interpreter).map_err(refused)?;
+    let until = Instant::now() + LONGEST;
+    let mut later = 0;
+    if rewritten.tables.iter().any(|(table, _)| learns(&rewritten, table)) {
+        // The store does not have what packets have inserted: those of the sample insert it again.
+        follow(&mut interpreter, packets, 0, until);
+        later = packets.first().zip(packets.last()).map_or(0, |(a, b)| b.clock_ns - a.clock_ns + 1);
+    }
+    interpreter.start_counts();
+    let packets = follow(&mut interpreter, packets, later, until);
+    let entry_hits: Vec<(TableId, Vec<(EntryKey, u64)>)> =
+        rewritten.tables.iter().map(|(table, _)| (table, interpreter.entry_hits(table).collect())).collect();
+    let counted = interpreter.take_counts();
+    let frequent = entry_hits.into_iter().filter_map(|(table, hits)| {
+        let keys = frequent(hits, counted.lookups(table));
+        Some(Assumption { table, fact: contents.store.leading(table, &keys)? })
+    });
+    let frequent = frequent.collect();
+    let profile = interpreted::profile(&rewritten, &counted);
+    Ok(Followed { packets, profile, frequent, assumptions: rewritten.assumptions.clone() })
+}
+
+/// The entries that most lookups of a table hit, the most frequent first; none where no few do.
+fn frequent(mut hits: Vec<(EntryKey, u64)>, (all_hits, misses): (u64, u64)) -> Vec<EntryKey> {
+    let lookups = all_hits + misses;
+    let least = FREQUENT * lookups as f64;
+    hits.retain(|(_, hits)| *hits as f64 >= least);
+    let together: u64 = hits.iter().map(|(_, hits)| hits).sum();
+    if lookups < LEAST_LOOKUPS || (together as f64) < TOGETHER * lookups as f64 {
+        return Vec::new();
+    }
+    hits.sort_by_cached_key(|(key, hits)| (Reverse(*hits), format!("{key:?}")));
+    hits.into_iter().map(|(key, _)| key).collect()
 }
 
 /// Interprets packets, so many nanoseconds later than they came. How many there was time for.
@@ -214,7 +288,7 @@ V1Switch(P(), V(), I(), E(), C(), D()) main;
     fn traffic(packets: u64, edges: &[(&str, &str, u64)]) -> Traffic {
         let mut profile = Profile::default();
         edges.iter().for_each(|(from, to, count)| profile.add(from, to, *count));
-        Traffic { packets, profile }
+        Traffic { packets, profile, leading: None }
     }
 
     #[test]

@@ -128,6 +128,23 @@ fn packets_decide_whether_specialised_code_goes_on() {
     assert_eq!((decided, decided.iter().filter(|it| **it).count()), (runs, 1), "{stats}");
 }
 
+/// All packets have one of more addresses than are compared in place of the lookup.
+#[test]
+fn entries_that_most_packets_hit_are_compared_first() {
+    let folder = folder("frequent");
+    let switch = Switch::start(&folder, &[&l2fwd(), "--specialise"]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    for number in 1..8 {
+        switch.ok(&["add", "dmac", &format!("hdr.ethernet.dst:0x02000000000{number}"), "forward(port:1)"]);
+    }
+    for _ in 0..8 {
+        switch.ok(&["packets", "send", &format!("020000000003{}", "00".repeat(52))]);
+    }
+    let code = "code that compares frequent entries first";
+    until(|| said(&format!("note: {code} runs, for a comparison")));
+    until(|| said(&format!(" goes on: {code} takes ")));
+}
+
 /// Without flags, code is specialised once packets keep the worker busy, and not before.
 #[test]
 fn busy_switches_are_specialised_unasked() {

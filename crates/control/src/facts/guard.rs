@@ -1,5 +1,6 @@
 //! Keeps a specialised program's tables within what it takes for granted.
 
+use super::leading::Order;
 use super::{Mask, lowest, mask, ones};
 use crate::{Refusal, RefusalKind};
 use hlir::entry::EntryAction;
@@ -56,9 +57,21 @@ impl Guard {
         self.of(table).find(|one| matches!(&one.fact, Fact::Default(other) if other != call))
     }
 
-    /// What a deletion breaks: code compares the entries.
-    pub fn broken_by_deletion(&self, table: TableId) -> Option<&Assumption> {
-        self.of(table).find(|one| matches!(one.fact, Fact::Entries(_)))
+    /// What a deletion breaks: code compares the entries. `is_one`: whether one of some entries is the deleted one.
+    pub fn broken_by_deletion(&self, table: TableId, is_one: &dyn Fn(&[Entry]) -> bool) -> Option<&Assumption> {
+        self.of(table).find(|one| match &one.fact {
+            Fact::Entries(_) => true,
+            Fact::Leading(entries) => is_one(entries),
+            Fact::Empty
+            | Fact::Default(_)
+            | Fact::Actions(_)
+            | Fact::Argument { .. }
+            | Fact::Any(_)
+            | Fact::Key { .. }
+            | Fact::Mask { .. }
+            | Fact::Distinct
+            | Fact::Unmetered => false,
+        })
     }
 }
 
@@ -68,6 +81,13 @@ pub(crate) fn breaks(program: &Program, table: TableId, fact: &Fact, entry: &Ent
         Fact::Empty => true,
         Fact::Default(_) | Fact::Distinct | Fact::Unmetered => false,
         Fact::Entries(entries) => !entries.iter().any(|other| other.action == entry.action && same(other, entry)),
+        Fact::Leading(entries) => {
+            let order = Order::of(program, table);
+            match entries.iter().find(|other| same(other, entry)) {
+                Some(leading) => leading.action != entry.action,
+                None => entries.iter().any(|leading| order.may_win_over(entry, leading)),
+            }
+        }
         Fact::Actions(actions) => !matches!(&entry.action, EntryAction::Call(call) if actions.contains(&call.action)),
         Fact::Argument { action, parameter, value } => {
             let EntryAction::Call(call) = &entry.action else { return true };
@@ -101,6 +121,7 @@ pub(crate) fn refusal(program: &Program, Assumption { table: id, fact }: &Assump
         Fact::Empty => "no entries".to_string(),
         Fact::Default(call) => format!("the default action `{}` with the data that it has", action(call.action)),
         Fact::Entries(entries) => format!("exactly the {} entries that it was compiled for", entries.len()),
+        Fact::Leading(entries) => format!("{} entries that win before others", entries.len()),
         Fact::Actions(actions) => {
             let names: Vec<String> = actions.iter().map(|number| format!("`{}`", action(*number))).collect();
             format!("entries with {} only", names.join(", "))

@@ -7,8 +7,10 @@
 //! profiles, or entries that the store did not check.
 
 mod guard;
+mod leading;
 
 pub(crate) use guard::{Guard, breaks, refusal};
+pub(crate) use leading::Order;
 
 use crate::store::packed;
 use hlir::effects::learns;

@@ -1,11 +1,13 @@
 //! Facts about a store's contents, and what a specialised program takes for granted of them.
 
 use super::{Store, index};
-use crate::facts::{Facts, Guard, breaks, refusal};
+use crate::facts::{Facts, Guard, Order, breaks, refusal};
 use crate::plane::{Element, EntryKey};
 use crate::{Refusal, Update};
+use hlir::entry::EntryAction;
 use hlir::facts::{Assumption, Fact, MOST_ENTRIES};
-use hlir::{Entry, Match, MeterId, TableId};
+use hlir::{Entry, MeterId, TableId};
+use std::cmp::Reverse;
 
 impl Store {
     /// From now on refuses writes that break one of these. What the store holds already may do so:
@@ -55,6 +57,13 @@ impl Store {
             Fact::Empty => self.entry_count(*table) == 0,
             Fact::Default(call) => self.default_action(*table) == call,
             Fact::Entries(entries) => self.entry_count(*table) == entries.len() && none_breaks(),
+            Fact::Leading(entries) => {
+                let is_there = |entry: &Entry| {
+                    let key = EntryKey { table: *table, matches: entry.matches.clone(), priority: entry.priority };
+                    self.find(&key).is_some_and(|stored| stored.entry.action == entry.action)
+                };
+                entries.iter().all(is_there) && (Order::of(&self.program, *table).is_exact() || none_breaks())
+            }
             Fact::Actions(_) | Fact::Argument { .. } | Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } => {
                 is_counted(fact) || none_breaks()
             }
@@ -66,6 +75,17 @@ impl Store {
                 is_counted(fact) || !self.meters().any(|(_, element, _)| table_of(&element) == Some(*table))
             }
         }
+    }
+
+    /// That these entries of a table win before others, as far as they do: at most [`MOST_ENTRIES`], the first of those given.
+    /// All entries are read, unless all keys are exact.
+    pub fn leading(&self, table: TableId, keys: &[EntryKey]) -> Option<Fact> {
+        let order = Order::of(&self.program, table);
+        let has_call = |entry: &Entry| matches!(entry.action, EntryAction::Call(_));
+        let found = keys.iter().filter_map(|key| Some(self.find(key)?.entry)).filter(has_call);
+        let wins = |entry: &Entry| self.holds(&Assumption { table, fact: Fact::Leading(vec![entry.clone()]) });
+        let leading: Vec<Entry> = found.filter(wins).take(MOST_ENTRIES).collect();
+        (!leading.is_empty()).then(|| Fact::Leading(in_order(&order, leading)))
     }
 
     /// Keeps [`Store::facts`] from now on. Memory grows with the different arguments and masks of all entries.
@@ -113,7 +133,9 @@ impl Store {
                 self.guard.broken_by_entry(&self.program, *table, (entry, &same), &repeats)
             }
             Update::SetDefault { table, call } => self.guard.broken_by_default(*table, call),
-            Update::Delete(key) => self.guard.broken_by_deletion(key.table),
+            Update::Delete(key) => {
+                self.guard.broken_by_deletion(key.table, &|entries| self.place_of(entries, key).is_some())
+            }
             // A specialised program has no table for a direct meter without rates.
             Update::SetMeter { element, rates: Some(_), .. } => {
                 table_of(element).and_then(|table| self.guard.broken_by_rates(table))
@@ -205,17 +227,15 @@ fn few_entries(store: &Store, id: TableId) -> Option<Vec<Entry>> {
     if store.entry_count(id) > MOST_ENTRIES {
         return None;
     }
-    let table = &store.program().tables[id];
-    let mut entries: Vec<Entry> = store.entries(id).map(|stored| stored.entry).collect();
-    let length = |found: &Match| match found {
-        Match::Lpm { prefix, .. } => *prefix,
-        Match::Exact(_) | Match::Ternary { .. } | Match::Range { .. } | Match::Any => 0,
-    };
-    let rank = |entry: &Entry| match table.has_priorities() {
-        true => entry.priority,
-        false => entry.matches.iter().map(length).sum(),
-    };
-    entries.sort_by_cached_key(|entry| (std::cmp::Reverse(rank(entry)), format!("{:?}", entry.matches)));
-    let has_one_order = !table.has_priorities() || entries.windows(2).all(|pair| rank(&pair[0]) != rank(&pair[1]));
+    let (table, order) = (&store.program().tables[id], Order::of(store.program(), id));
+    let entries = in_order(&order, store.entries(id).map(|stored| stored.entry).collect());
+    let are_ordered = |pair: &[Entry]| order.rank(&pair[0]) != order.rank(&pair[1]);
+    let has_one_order = !table.has_priorities() || entries.windows(2).all(are_ordered);
     has_one_order.then_some(entries)
+}
+
+/// Those that win first.
+fn in_order(order: &Order, mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by_cached_key(|entry| (Reverse(order.rank(entry)), format!("{:?}", entry.matches)));
+    entries
 }

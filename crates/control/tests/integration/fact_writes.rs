@@ -15,6 +15,8 @@ use std::sync::Arc;
 const WRITES: u64 = 20_000;
 /// Writes between two moments at which code is made for what then holds.
 const SPECIALISED_EVERY: u64 = 40;
+/// Entries at most that are asked of.
+const MOST_LED: usize = 6;
 
 const PROGRAM: &str = "program writes for none
 
@@ -148,6 +150,21 @@ impl Writes {
         ActionCall { action, arguments: (0..parameters).map(|_| self.value(2)).collect() }
     }
 
+    /// That some entries of each table win before others, where they do.
+    fn leading(&mut self, store: &Store) -> Vec<Assumption> {
+        let tables = ["rules", "routes", "balanced"].map(|name| table(&self.program, name));
+        let facts = tables.into_iter().filter_map(|table| {
+            let keys = store.entries(table).filter(|_| self.below(2) == 0).map(|stored| EntryKey {
+                table,
+                matches: stored.entry.matches,
+                priority: stored.entry.priority,
+            });
+            let keys: Vec<EntryKey> = keys.take(MOST_LED).collect();
+            Some(Assumption { table, fact: store.leading(table, &keys)? })
+        });
+        facts.collect()
+    }
+
     fn update(&mut self) -> Update {
         let name = ["rules", "routes", "balanced"][self.below(3) as usize];
         let (id, profile) = (table(&self.program, name), object(0));
@@ -220,6 +237,10 @@ fn holds(store: &Store, Assumption { table, fact }: &Assumption) -> bool {
         Fact::Entries(wanted) => {
             entries.len() == wanted.len() && wanted.iter().all(|entry| entries.iter().any(|other| other == entry))
         }
+        Fact::Leading(leading) => {
+            let is_there = |one: &Entry| entries.iter().any(|other| other == one);
+            leading.iter().all(is_there) && packets().all(|packet| leads(store, *table, (leading, &entries), packet))
+        }
         Fact::Actions(actions) => calls.clone().all(|call| actions.contains(&call.action)),
         Fact::Argument { action, parameter, value } => calls
             .clone()
@@ -238,6 +259,41 @@ fn holds(store: &Store, Assumption { table, fact }: &Assumption) -> bool {
             Element::Default(of) => of == *table,
             Element::Index(_) => false,
         }),
+    }
+}
+
+/// Values of both keys of `rules` and `routes`, in this order: all that entries distinguish, and one beside.
+fn packets() -> impl Iterator<Item = [u32; 2]> {
+    const WIDE: [u32; 13] = [0, 1, 2, 3, 4, 5, 0x100, 0x101, 0x103, 0x200, 0x201, 0x203, 0xffff];
+    (0..6).flat_map(|a| WIDE.map(|b| [a, b]))
+}
+
+/// Whether the first of the leading entries that a packet matches is the only one that wins, if it matches one.
+fn leads(store: &Store, table: TableId, (leading, entries): (&[Entry], &[Entry]), [a, b]: [u32; 2]) -> bool {
+    let is_prefix = store.program().tables[table].name == "routes";
+    let values = if is_prefix { [(b, 16), (a, 8)] } else { [(a, 8), (b, 16)] };
+    let matching = |entry: &&Entry| {
+        let mut pairs = entry.matches.iter().zip(values);
+        pairs.all(|(found, (value, width))| matches_value(found, value, width))
+    };
+    let Some(first) = leading.iter().find(matching) else { return true };
+    let rank = |entry: &Entry| match &entry.matches[0] {
+        Match::Lpm { prefix, .. } if is_prefix => *prefix,
+        Match::Exact(_) | Match::Lpm { .. } | Match::Ternary { .. } | Match::Range { .. } | Match::Any => {
+            entry.priority
+        }
+    };
+    entries.iter().filter(matching).all(|other| other == first || rank(other) < rank(first))
+}
+
+fn matches_value(found: &Match, value: u32, width: u32) -> bool {
+    let key = BigUint::from(value);
+    match found {
+        Match::Any => true,
+        Match::Exact(one) => *one == key,
+        Match::Lpm { value: one, prefix } => one >> (width - prefix) == &key >> (width - prefix),
+        Match::Ternary { value: one, mask } => one & mask == &key & mask,
+        Match::Range { low, high } => *low <= key && key <= *high,
     }
 }
 
@@ -285,11 +341,14 @@ fn kept_facts_and_decisions_are_right_after_each_of_many_random_writes() {
     let program = program();
     let (mut store, mut writes) = (Store::new(program.clone()), Writes { program, state: seed });
     store.count_facts();
-    let (mut accepted, mut broken, mut kinds) = (0u64, 0u64, BTreeSet::new());
+    let (mut accepted, mut broken, mut led, mut kinds) = (0u64, 0u64, 0u64, BTreeSet::new());
     let mut assumed: Vec<Assumption> = Vec::new();
     for step in 0..count {
         if step % SPECIALISED_EVERY == 0 {
             assumed = Facts::of(&store).hold(&store);
+            let leading = writes.leading(&store);
+            led += leading.len() as u64;
+            assumed.extend(leading);
             store.assume(&assumed);
         }
         let update = writes.update();
@@ -318,6 +377,7 @@ fn kept_facts_and_decisions_are_right_after_each_of_many_random_writes() {
         }
     }
     assert!(accepted > count / 8 && broken > count / 400, "{accepted} accepted, {broken} broke a fact");
+    assert!(led > count / 400, "{led} tables had entries that win before others");
     assert_eq!(kinds.len(), 10, "{kinds:?}");
 }
 

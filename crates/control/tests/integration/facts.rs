@@ -187,7 +187,7 @@ fn is_weaker(Assumption { table, fact }: &Assumption, store: &Store) -> bool {
             calls.iter().filter(with).all(|call| call.arguments[*parameter as usize] == *value)
         }
         Fact::Any(_) | Fact::Key { .. } | Fact::Mask { .. } | Fact::Distinct => entries.is_empty(),
-        Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Unmetered => false,
+        Fact::Empty | Fact::Default(_) | Fact::Entries(_) | Fact::Leading(_) | Fact::Unmetered => false,
     }
 }
 

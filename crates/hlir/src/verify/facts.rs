@@ -21,7 +21,7 @@ impl Verifier<'_> {
         match fact {
             Fact::Empty | Fact::Distinct | Fact::Unmetered => {}
             Fact::Default(call) => self.action_call(site, table, call),
-            Fact::Entries(entries) => {
+            Fact::Entries(entries) | Fact::Leading(entries) => {
                 let widths: Vec<_> = table.keys.iter().map(|key| self.judge_key(site, &key.value)).collect();
                 entries.iter().for_each(|entry| self.entry(site, table, entry, &widths));
             }

@@ -106,6 +106,7 @@ pub fn described(program: &Program, Assumption { table, fact }: &Assumption) -> 
         Fact::Empty => "no entries".to_string(),
         Fact::Default(call) => format!("default action {}", action(call.action)),
         Fact::Entries(entries) => format!("exactly {} entries, compared in code", entries.len()),
+        Fact::Leading(entries) => format!("{} of the entries compared before the lookup", entries.len()),
         Fact::Actions(actions) => {
             let names: Vec<String> = actions.iter().map(|number| action(*number)).collect();
             format!("entries run {} only", names.join(", "))

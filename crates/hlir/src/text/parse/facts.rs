@@ -4,6 +4,7 @@ use super::Reader;
 use super::cursor::Read;
 use crate::facts::{Assumption, Fact};
 use crate::verify::Site;
+use crate::{Entry, TableId};
 
 impl Reader {
     /// `assume TABLE FACT`, behind its tables.
@@ -17,10 +18,9 @@ impl Reader {
         } else if self.eat_word("default") {
             Fact::Default(self.action_call(table)?)
         } else if self.eat_word("entries") {
-            let mut entries = Vec::new();
-            self.expect("{")?;
-            self.members(|reader| reader.table_entry(table).map(|entry| entries.push(entry)))?;
-            Fact::Entries(entries)
+            Fact::Entries(self.entries_of(table)?)
+        } else if self.eat_word("leading") {
+            Fact::Leading(self.entries_of(table)?)
         } else if self.eat_word("actions") {
             self.expect("{")?;
             Fact::Actions(self.list("}", |reader| reader.action(table))?)
@@ -45,11 +45,20 @@ impl Reader {
             Fact::Unmetered
         } else {
             return Err(self.fail(
-                "`empty`, `default`, `entries`, `actions`, `argument`, `any`, `key`, `mask`, `distinct` or `unmetered`",
+                "`empty`, `default`, `entries`, `leading`, `actions`, `argument`, `any`, `key`, `mask`, `distinct` or \
+                 `unmetered`",
             ));
         };
         self.places.set(Site::Assumption(self.program.assumptions.len() as u32), self.since(start));
         self.program.assumptions.push(Assumption { table, fact });
         Ok(())
+    }
+
+    /// `{ ENTRIES }`
+    fn entries_of(&mut self, table: TableId) -> Read<Vec<Entry>> {
+        let mut entries = Vec::new();
+        self.expect("{")?;
+        self.members(|reader| reader.table_entry(table).map(|entry| entries.push(entry)))?;
+        Ok(entries)
     }
 }

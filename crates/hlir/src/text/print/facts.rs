@@ -2,6 +2,7 @@
 
 use super::Printer;
 use super::lines::Lines;
+use crate::Entry;
 use crate::facts::{Assumption, Fact};
 use crate::text::get;
 
@@ -10,12 +11,16 @@ impl Printer<'_> {
         let Assumption { table: id, fact } = assumption;
         let (table, head) = (get(&self.program.tables, *id), format!("assume {}", self.table_name(*id)));
         let action = |action: u32| self.action_name(*id, action);
+        let entry_block = |word: &str, entries: &[Entry], lines: &mut Lines| {
+            lines.block(&format!("{head} {word}"), "", |lines| {
+                self.entry_lines(*id, table, entries).iter().for_each(|line| lines.add(line));
+            });
+        };
         match fact {
             Fact::Empty => lines.add(format!("{head} empty")),
             Fact::Default(call) => lines.add(format!("{head} default {}", self.action_call(*id, table, call))),
-            Fact::Entries(entries) => lines.block(&format!("{head} entries"), "", |lines| {
-                self.entry_lines(*id, table, entries).iter().for_each(|line| lines.add(line));
-            }),
+            Fact::Entries(entries) => entry_block("entries", entries, lines),
+            Fact::Leading(entries) => entry_block("leading", entries, lines),
             Fact::Actions(actions) => {
                 let actions: Vec<String> = actions.iter().map(|number| action(*number)).collect();
                 lines.add(format!("{head} actions {{ {} }}", actions.join(", ")));

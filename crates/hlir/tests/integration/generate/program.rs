@@ -79,13 +79,14 @@ impl Generator<'_> {
             false => self.program.key_kinds(id).into_iter().map(|(_, width)| width).collect(),
         };
         let parameters = self.program.tables[id].parameter_widths(1);
-        match self.below(10) {
+        match self.below(11) {
             0 => Fact::Empty,
             7 => Fact::Distinct,
             8 => Fact::Unmetered,
             1 => Fact::Default(self.program.tables[id].default.clone()),
             2 => Fact::Entries(self.several(2, |it| it.entry(id, &widths))),
             3 => Fact::Actions(vec![0, 1]),
+            9 => Fact::Leading(self.several(2, |it| it.entry(id, &widths))),
             4 if !parameters.is_empty() => Fact::Argument { action: 1, parameter: 0, value: self.value(parameters[0]) },
             _ if widths.is_empty() => Fact::Empty,
             5 => {

@@ -1,4 +1,5 @@
-//! Lookups without a table: the default action where there are no entries, comparisons where there are few.
+//! Lookups without a table: the default action where there are no entries, comparisons where there are few. And lookups
+//! behind comparisons with the entries that most packets hit.
 
 use super::known::is_neutral;
 use super::tally;
@@ -46,12 +47,38 @@ impl Inlined<'_> {
         }
     }
 
+    /// Whether entries can be compared before the lookup: direct counters would be in two places.
+    pub fn can_lead(&self, program: &Program, entries: &[Entry]) -> bool {
+        let has_counters = program.counters.values().any(|counter| counter.table == Some(self.table));
+        !has_counters && program.tables[self.table].profile.is_none() && self.can_compare(program, entries)
+    }
+
+    /// Compares the key with entries before all lookups, in their order.
+    pub fn lead(&self, program: &mut Program, nodes: &[NodeId], entries: &[Entry]) {
+        for node in nodes {
+            let lookup = program.nodes[*node].kind.clone();
+            self.chain(program, *node, entries, (&[], lookup));
+        }
+    }
+
     fn compare(&self, program: &mut Program, node: NodeId, entries: &[Entry], automatic: &[CounterId]) {
         let NodeKind::Apply { next, exit, .. } = program.nodes[node].kind.clone() else { return };
-        let name = program.nodes[node].name.clone();
         let to = target(&next, false, self.default.action);
         let missed = tally::of(program, self.table, false);
-        let mut rest = block(after(missed, self.counted(program, self.default, 0, automatic)), to, exit);
+        let rest = block(after(missed, self.counted(program, self.default, 0, automatic)), to, exit);
+        self.chain(program, node, entries, (automatic, rest));
+    }
+
+    /// Replaces a lookup by comparisons, each behind the one before, with something behind the last.
+    fn chain(
+        &self,
+        program: &mut Program,
+        node: NodeId,
+        entries: &[Entry],
+        (automatic, mut rest): (&[CounterId], NodeKind),
+    ) {
+        let NodeKind::Apply { next, exit, .. } = program.nodes[node].kind.clone() else { return };
+        let name = program.nodes[node].name.clone();
         for (index, entry) in entries.iter().enumerate().rev() {
             let EntryAction::Call(call) = &entry.action else { continue };
             let hit = tally::of(program, self.table, true);

@@ -3,7 +3,7 @@
 //! Most tables of a large program are empty in most switches. The lookup of an empty table is its default action, a
 //! table with few entries is a few comparisons, and an argument that all entries share is a constant. What follows from
 //! that is folded ([`flow`](super::flow)): metadata that only empty tables could have set is constant, conditions on it
-//! go, and so do headers that nothing makes valid.
+//! go, and so do headers that nothing makes valid. Entries that most packets hit may be compared before the lookup.
 //!
 //! Facts of the source always hold. Others are assumptions: the program lists each one that was used, and the store
 //! refuses writes that break one. Never specialised: tables that packets write, and tables with action profiles that have
@@ -113,6 +113,10 @@ fn table(program: &mut Program, id: TableId, nodes: &[NodeId], known: &Known) ->
     used.extend(fix_arguments(program, id, known));
     if !used.is_empty() {
         used.push(Fact::Default(default.clone()));
+    }
+    if let Some(entries) = known.leading.as_ref().filter(|entries| inlined.can_lead(program, entries)) {
+        inlined.lead(program, nodes, entries);
+        used.push(Fact::Leading(entries.clone()));
     }
     used.extend(drop_keys(program, id, known));
     remove_exits(program, id);
