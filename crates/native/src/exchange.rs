@@ -5,7 +5,7 @@
 //! registers have: see [`super::kept`].
 
 use super::chunk::Chunk;
-use super::kept::{Leaving, Values};
+use super::kept::{Leaving, Registered};
 use super::numbers::Numbers;
 use super::{Behind, NativeEngine, table_refusal};
 use control::join::Joins;
@@ -150,11 +150,11 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let new = (program, compiled, pipeline, other);
         let old = self.swap(new);
         let filled = self.fill(&fresh);
-        let leaving = Leaving { generation: &old, tables: &tables, fresh: &fresh };
-        let values = match behind {
-            Behind::Goes(Written::Kept) => self.leaving_values(&leaving),
-            Behind::Goes(Written::Forgotten) | Behind::StandsBy => Values::default(),
+        let registers = match written {
+            Written::Kept => self.leaving_registers(&old),
+            Written::Forgotten => Registered::new(),
         };
+        self.write_registers(&registers);
         let exchanged = filled.and_then(|()| self.switch.change_over_keeping().map_err(refused));
         if exchanged.is_err() {
             self.switch.give_up();
@@ -167,15 +167,14 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             self.idle.clear();
             self.stopped = None;
         }
-        self.add_values(values);
         match behind {
-            Behind::Goes(written) => {
-                if written == Written::Kept {
-                    self.keep_hits_in_code(&old);
-                }
+            Behind::Goes(Written::Kept) => {
+                self.take_values(&old, (&tables, &fresh), Some(&registers));
+                self.keep_hits_in_code(&old);
                 drop(self.switch.forget_standby());
             }
-            Behind::StandsBy => self.take_values(&old, &tables, &fresh),
+            Behind::Goes(Written::Forgotten) => drop(self.switch.forget_standby()),
+            Behind::StandsBy => self.take_values(&old, (&tables, &fresh), Some(&registers)),
         }
         self.write_moved_meters(&old.2, &fresh)
     }
@@ -194,7 +193,7 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         let here = self.switch.tables();
         let is_own = |number: &usize| !tables.iter().any(|other| Arc::ptr_eq(other, &here[*number]));
         let own: Vec<usize> = (0..here.len()).filter(is_own).collect();
-        self.take_values(&old, &tables, &own);
+        self.take_values(&old, (&tables, &own), None);
         self.keep_hits_in_code(&old);
         self.retired.extend(self.switch.forget_standby());
         self.joins = Joins::new(self.compiled.clone());
@@ -203,15 +202,26 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         Ok(done)
     }
 
-    /// Moves here what the standby has counted in elements of its own. No packet counts there any more.
-    fn take_values(&mut self, old: &Generation, tables: &[Arc<Table>], fresh: &[usize]) {
+    /// Moves here what the standby has in elements of its own, where no packet counts any more; of registers only what has changed since they had the values
+    /// before, if these are known.
+    fn take_values(
+        &mut self,
+        old: &Generation,
+        (tables, fresh): (&[Arc<Table>], &[usize]),
+        before: Option<&Registered>,
+    ) {
         self.switch.show_standby();
-        let values = self.leaving_values(&Leaving { generation: old, tables, fresh });
-        for (counter, index) in &values.from {
+        let counted = self.leaving_counters(&Leaving { generation: old, tables, fresh });
+        for (counter, index) in &counted.from {
             self.switch.set_counter(*counter, *index, CounterElement::default());
         }
+        let registers = self.leaving_registers(old);
         self.switch.hide_standby();
-        self.add_values(values);
+        self.add_counters(counted);
+        match before {
+            Some(before) => self.write_late_registers(before, registers),
+            None => self.write_registers(&registers),
+        }
     }
 
     /// Gives what was there before.

@@ -1,7 +1,8 @@
 //! What counters and registers have, for a pipeline that has other elements for it: another number of them, or another table whose entries have them.
 //!
-//! Elements of equal objects stay where they are, and workers go on with them. Others are read before workers change over and added behind that: what
-//! packets count in between is lost.
+//! Elements of equal objects stay where they are, and workers go on with them. Those of other counters are read when all workers have changed over, and added
+//! to what was counted here meanwhile. Those of other registers are written before, so that the first packet finds them, and again where packets have
+//! written them since: the new pipeline's have the last word.
 
 use super::exchange::Generation;
 use super::{NativeEngine, compared, translate};
@@ -11,16 +12,19 @@ use hlir::{Entry, RegisterId, TableId};
 use runtime::state::Register;
 use runtime::tables::Table;
 use runtime::{Pipeline, WorkerPorts, abi};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Values with the numbers of the new pipeline's counters and registers.
+/// Values with the numbers of the new pipeline's counters.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct Counted {
     counters: Vec<(usize, Element, abi::CounterElement)>,
     /// Counters of the old pipeline and their elements from which these are.
     pub from: Vec<(usize, u64)>,
-    registers: Vec<(usize, u64, Vec<u64>)>,
 }
+
+/// Values by the numbers of the new pipeline's registers, and by index.
+pub(super) type Registered = BTreeMap<(usize, u64), Vec<u64>>;
 
 /// The pipeline that goes: its program and what was written to it, its tables, and the numbers of the new one's tables that do not take over an equal one.
 pub(super) struct Leaving<'a> {
@@ -44,9 +48,9 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
         found.collect()
     }
 
-    /// The values of elements that the prepared pipeline has elsewhere.
-    pub(super) fn leaving_values(&self, leaving: &Leaving<'_>) -> Values {
-        let mut values = Values::default();
+    /// The values of counters that the new pipeline has elsewhere.
+    pub(super) fn leaving_counters(&self, leaving: &Leaving<'_>) -> Counted {
+        let mut values = Counted::default();
         let (program, _, pipeline, _) = leaving.generation;
         let (was, now) = (pipeline.description(), self.pipeline.description());
         for declared in program.counters.values() {
@@ -68,6 +72,13 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
                 values.from.push((from, number));
             }
         }
+        values
+    }
+
+    /// The values of registers that the new pipeline has elsewhere, but for those with which registers begin.
+    pub(super) fn leaving_registers(&self, (program, _, pipeline, _): &Generation) -> Registered {
+        let mut values = Registered::new();
+        let (was, now) = (pipeline.description(), self.pipeline.description());
         for declared in program.registers.values() {
             let [from, to] = [was, now].map(|of| of.registers.iter().position(|one| one.name == declared.name));
             let Some((from, to)) = from.zip(to) else { continue };
@@ -78,8 +89,8 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
             let initial = translate::limbs(&declared.initial, old.width);
             let read = |at: u64| self.switch.registers()[from].read(at).filter(|value| *value != initial);
             let fits = |value: &Vec<u64>| translate::number(value).bits() <= u64::from(new.width);
-            let found = (0..old.size.min(new.size)).filter_map(|at| Some((to, at, read(at).filter(fits)?)));
-            values.registers.extend(found);
+            let found = (0..old.size.min(new.size)).filter_map(|at| Some(((to, at), read(at).filter(fits)?)));
+            values.extend(found);
         }
         values
     }
@@ -127,15 +138,35 @@ impl<L: WorkerPorts> NativeEngine<'_, L> {
     }
 
     /// Adds the values to what the elements have since the workers changed over.
-    pub(super) fn add_values(&self, values: Values) {
+    pub(super) fn add_counters(&self, values: Counted) {
         for (counter, element, value) in values.counters {
             let Ok(index) = self.element_index(&element) else { continue };
             let Some(now) = self.switch.counter(counter, index) else { continue };
             let sum = abi::CounterElement { packets: now.packets + value.packets, bytes: now.bytes + value.bytes };
             self.switch.set_counter(counter, index, sum);
         }
-        for (register, at, value) in values.registers {
-            self.switch.state.registers[register].write(at, &value);
+    }
+
+    /// Writes the values to the registers of the pipeline that was prepared, or of the one that runs if none was.
+    pub(super) fn write_registers(&self, values: &Registered) {
+        for ((number, at), value) in values {
+            self.switch.written_registers()[*number].write(*at, value);
+        }
+    }
+
+    /// Writes what packets have written to registers of the old pipeline since these had the values before, where those of the new one have written nothing.
+    pub(super) fn write_late_registers(&self, before: &Registered, values: Registered) {
+        for ((number, at), value) in values {
+            let register = &self.switch.registers()[number];
+            let initial = || {
+                let mut initial = register.description().initial.clone();
+                initial.resize(value.len(), 0);
+                initial
+            };
+            let began = before.get(&(number, at)).cloned().unwrap_or_else(initial);
+            if began != value && register.read(at) == Some(began) {
+                register.write(at, &value);
+            }
         }
     }
 

@@ -147,7 +147,7 @@ impl<L: WorkerPorts> Switch<L> {
     }
 
     /// In the order of the pipeline that the control plane writes to.
-    pub(crate) fn written_registers(&self) -> &[Arc<Register>] {
+    pub fn written_registers(&self) -> &[Arc<Register>] {
         let next = || self.next.as_ref().map(|next| &next.registers);
         self.shown().map(|standby| &standby.registers).or_else(next).unwrap_or(&self.state.registers)
     }

@@ -8,7 +8,7 @@ use hlir::entry::EntryAction;
 use hlir::{ActionCall, CounterId, Entry, Match, MeterId, Program, RegisterId, TableId};
 use native::{NativeEngine, Written};
 use num_bigint::BigUint;
-use runtime::{MemoryPort, Pipeline, Settings};
+use runtime::{MemoryPort, Pipeline, Settings, Trace};
 use std::sync::Arc;
 
 const PROGRAM: &str = "\
@@ -160,4 +160,29 @@ fn counters_meters_and_registers_have_what_they_had() {
     assert_eq!(engine.read_counter(of.hits, &element(of.kinds, 2)).unwrap().packets, 23);
     engine.write(&Update::SetMeter { meter: of.rate, element: Element::Default(of.kinds), rates: None }).unwrap();
     assert_eq!([(); 3].map(|()| colour(&mut engine, 9)), [0, 0, 0], "nothing is measured without rates");
+}
+
+#[test]
+fn packets_that_come_during_an_exchange_are_counted() {
+    const PACKETS: u64 = 400_000;
+    let [first, other] = [built(7, 16), built(8, 12)];
+    let settings = Settings { ports: 16, seed: 0 };
+    let worker_ports = || vec![MemoryPort::new(Default::default())];
+    let mut engine =
+        NativeEngine::new((&first.program, &first.compiled), first.pipeline.clone(), settings, worker_ports).unwrap();
+    engine.write_register(objects(engine.store()).last, 4, &BigUint::from(44u32)).unwrap();
+    engine.switch().ports_of(0).unwrap().load(Trace::new([(1, [9; 60].as_slice())]), PACKETS, 0);
+    engine.switch().start();
+    for built in [&other, &first, &other, &first] {
+        std::thread::sleep(std::time::Duration::from_millis(3));
+        let programs = (built.program.clone(), built.compiled.clone());
+        engine.replace(programs, built.pipeline.clone(), Written::Kept).unwrap();
+        let of = objects(engine.store());
+        assert_eq!(engine.read_register(of.last, 4).unwrap(), BigUint::from(44u32));
+    }
+    engine.switch().join();
+    let of = objects(engine.store());
+    assert_eq!(engine.read_counter(of.seen, &Element::Index(9)).unwrap().packets, PACKETS);
+    assert_eq!(engine.read_counter(of.hits, &Element::Default(of.kinds)).unwrap().packets, PACKETS);
+    assert_eq!(engine.read_register(of.last, 9).unwrap(), BigUint::from(7u32));
 }
