@@ -30,6 +30,7 @@ fn mask(width: u32) -> u128 {
 }
 
 /// The low 128 bits.
+#[inline]
 fn low_word(value: &BigUint) -> u128 {
     let mut digits = value.iter_u64_digits();
     let low = digits.next().unwrap_or(0);
@@ -44,13 +45,12 @@ impl Bits {
     /// `value` cut to `width` bits.
     #[inline]
     pub fn from_big(value: &BigUint, width: u32) -> Bits {
-        if width <= WORD {
-            Bits::Word(low_word(value) & mask(width))
-        } else if value.bits() > u64::from(width) {
-            Bits::Wide(value & wide_mask(width))
-        } else {
-            Bits::Wide(value.clone())
-        }
+        if width <= WORD { Bits::Word(low_word(value) & mask(width)) } else { Bits::wide(value, width) }
+    }
+
+    #[cold]
+    fn wide(value: &BigUint, width: u32) -> Bits {
+        Bits::Wide(if value.bits() > u64::from(width) { value & wide_mask(width) } else { value.clone() })
     }
 
     #[inline]
@@ -124,6 +124,7 @@ impl Value {
         !self.bits.is_zero()
     }
 
+    #[inline]
     pub fn to_u64(&self) -> u64 {
         self.bits.to_u64()
     }
@@ -148,6 +149,7 @@ impl Value {
         Value { width, bits }
     }
 
+    #[inline]
     pub fn extend(self, width: u32, signed: bool) -> Value {
         let fill = signed && self.sign() && width > self.width;
         let narrow = self.width;
@@ -159,10 +161,12 @@ impl Value {
         extended.bitwise(&above, |a, b| a | b, |a, b| a | b)
     }
 
+    #[inline]
     pub fn slice(self, high: u32, low: u32) -> Value {
         self.shift_right(u64::from(low)).resize(high - low + 1)
     }
 
+    #[inline]
     pub fn unary(self, operator: Unary) -> Value {
         match operator {
             Unary::Not => Value::bool(!self.is_true()),
@@ -174,6 +178,7 @@ impl Value {
         }
     }
 
+    #[inline]
     pub fn binary(self, operator: Binary, right: &Value) -> Value {
         match operator {
             Binary::Add => self.add(right),
@@ -207,6 +212,7 @@ impl Value {
         }
     }
 
+    #[inline]
     fn arithmetic(self, right: &Value, word: fn(u128, u128) -> u128, wide: fn(BigUint, &BigUint) -> BigUint) -> Value {
         let width = self.width;
         match (self.bits, &right.bits) {
@@ -218,14 +224,17 @@ impl Value {
         }
     }
 
+    #[inline]
     fn bitwise(self, right: &Value, word: fn(u128, u128) -> u128, wide: fn(BigUint, &BigUint) -> BigUint) -> Value {
         self.arithmetic(right, word, wide)
     }
 
+    #[inline]
     fn add(self, right: &Value) -> Value {
         self.arithmetic(right, u128::wrapping_add, |a, b| a + b)
     }
 
+    #[inline]
     fn subtract(self, right: &Value) -> Value {
         let width = self.width;
         match (&self.bits, &right.bits) {
@@ -270,6 +279,7 @@ impl Value {
         if negative { most_negative } else { most_negative.unary(Unary::Complement) }
     }
 
+    #[inline]
     fn shift_left(self, amount: u64) -> Value {
         if amount >= u64::from(self.width) {
             return Value::word(0, self.width);
@@ -281,6 +291,7 @@ impl Value {
         Value { width: self.width, bits }
     }
 
+    #[inline]
     fn shift_right(self, amount: u64) -> Value {
         if amount >= u64::from(self.width) {
             return Value::word(0, self.width);
@@ -299,6 +310,7 @@ impl Value {
         self.shift_right(amount).resize(kept).extend(width, true)
     }
 
+    #[inline]
     fn concat(self, right: &Value) -> Value {
         let width = self.width + right.width;
         let above = self.resize(width).shift_left(u64::from(right.width));

@@ -23,6 +23,11 @@ pub struct BitString {
 }
 
 impl BitString {
+    /// Empty, with room for so many bytes.
+    pub fn with_room(bytes: usize) -> BitString {
+        BitString { bytes: Vec::with_capacity(bytes), bits: 0 }
+    }
+
     pub fn push(&mut self, value: &Value) {
         match &value.bits {
             Bits::Word(word) => self.push_word(*word, value.width as usize),

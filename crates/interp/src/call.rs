@@ -43,7 +43,7 @@ impl<'p> Walker<'_, 'p> {
             }
             Call::Log { format, arguments } => self.log(format, arguments),
             Call::Assert { condition, text } => {
-                if !self.value(condition).is_true() {
+                if !self.view().holds(condition) {
                     return Err(Interrupt::Stop(format!("assertion failed: {text}")));
                 }
             }
@@ -126,13 +126,15 @@ impl<'p> Walker<'_, 'p> {
     pub fn run_automatic(&mut self, table: TableId, entry: Option<usize>) {
         let index = entry.map_or(DEFAULT_INDEX, index_of);
         let program = self.switch.program;
-        for counter in self.switch.state.direct_counters[number(table)].clone() {
+        for at in 0..self.switch.state.direct_counters[number(table)].len() {
+            let counter = self.switch.state.direct_counters[number(table)][at];
             if program.counters[counter].automatic {
                 self.count(counter, None);
             }
         }
         let now = self.switch.state.clock_ns;
-        for meter in self.switch.state.direct_meters[number(table)].clone() {
+        for at in 0..self.switch.state.direct_meters[number(table)].len() {
+            let meter = self.switch.state.direct_meters[number(table)][at];
             let Some(into) = program.meters[meter].automatic else { continue };
             let cost = self.meter_cost(meter);
             if let Some(element) = measuring(self.switch.state.direct_meter(meter, table, index), index) {
@@ -143,7 +145,7 @@ impl<'p> Walker<'_, 'p> {
     }
 
     pub fn hash_data(&self, data: &[HashInput]) -> Vec<u8> {
-        let mut string = BitString::default();
+        let mut string = BitString::with_room(64);
         for input in data {
             match input {
                 HashInput::Bits(value) => string.push(&self.value(value)),

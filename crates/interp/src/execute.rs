@@ -1,9 +1,8 @@
 //! Statements: what they do to the packet in hand.
 
 use crate::bytes::{BitString, read_bits};
-use crate::evaluate::{CopyFacts, View};
+use crate::evaluate::View;
 use crate::packet::Packet;
-use crate::steps::Noted;
 use crate::switch::Switch;
 use crate::tables::Invocation;
 use hlir::program::error_code;
@@ -17,8 +16,8 @@ pub enum Interrupt<'p> {
     Leave(&'p str),
     /// To the node's exit edge.
     Exit,
-    /// To the parser's reject edge, with this error.
-    Fail(Value),
+    /// To the parser's reject edge, with this error: seldom, so that what is returned of each statement is small.
+    Fail(Box<Value>),
     /// The packet ends; counted under this reason.
     Drop(usize),
     /// The switch ends with a message.
@@ -56,22 +55,26 @@ pub struct Walker<'s, 'p> {
 }
 
 fn parser_error<'p>(code: u32) -> Interrupt<'p> {
-    Interrupt::Fail(Value::word(code.into(), 32))
+    Interrupt::Fail(Box::new(Value::word(code.into(), 32)))
 }
 
 impl<'p> Walker<'_, 'p> {
-    pub fn value(&self, expression: &Expression) -> Value {
-        let view = View {
+    pub fn view(&self) -> View<'_> {
+        View {
             layout: &self.switch.layout,
-            storage: &self.packet.storage,
+            packet: &self.packet,
             parameters: self.running.as_ref().map_or(&[], |running| &running.invocation.arguments),
-            facts: self.packet.facts(self.switch.state.clock_ns, CopyFacts::default()),
-        };
-        view.evaluate(expression)
+            clock_ns: self.switch.state.clock_ns,
+            copy: None,
+        }
+    }
+
+    pub fn value(&self, expression: &Expression) -> Value {
+        self.view().evaluate(expression)
     }
 
     pub fn put(&mut self, place: Place, value: Value) {
-        self.note(Noted::Set(place), [&value.bits].into_iter().cloned());
+        self.note(|path| path.set(place, &value.bits));
         self.packet.storage.put(&self.switch.layout, place, value);
     }
 
@@ -82,8 +85,9 @@ impl<'p> Walker<'_, 'p> {
     fn execute(&mut self, statement: &'p Statement) -> Result<(), Interrupt<'p>> {
         match statement {
             Statement::Assign { target, value } => {
-                let value = self.value(value);
-                self.put(*target, value);
+                let bits = self.view().bits(value).into_owned();
+                self.note(|path| path.set(*target, &bits));
+                self.packet.storage.put_bits(&self.switch.layout, *target, bits);
             }
             Statement::SetValid(header) => self.packet.storage.set_valid(&self.switch.layout, *header),
             Statement::SetInvalid(header) => self.packet.storage.set_invalid(*header),
@@ -93,7 +97,7 @@ impl<'p> Walker<'_, 'p> {
                 self.packet.storage.put_varbit(&self.switch.layout, *to, value);
             }
             Statement::If { condition, then, otherwise } => {
-                let chosen = if self.value(condition).is_true() { then } else { otherwise };
+                let chosen = if self.view().holds(condition) { then } else { otherwise };
                 self.run(chosen)?;
             }
             Statement::Scope { label, body } => self.scope(label, body)?,
@@ -104,8 +108,8 @@ impl<'p> Walker<'_, 'p> {
             Statement::Advance(bits) => self.advance(bits)?,
             Statement::Lookahead { into, offset } => self.lookahead(*into, *offset)?,
             Statement::Verify { condition, error } => {
-                if !self.value(condition).is_true() {
-                    return Err(Interrupt::Fail(self.value(error)));
+                if !self.view().holds(condition) {
+                    return Err(Interrupt::Fail(Box::new(self.value(error))));
                 }
             }
             Statement::Emit(header) => self.emit(*header),
@@ -150,21 +154,22 @@ impl<'p> Walker<'_, 'p> {
             return Err(parser_error(error_code::HEADER_TOO_SHORT));
         }
         let Packet { storage, bytes, cursor, .. } = &mut self.packet;
-        storage.set_valid(layout, header);
+        let mut path = self.switch.notes.wanted_path();
+        path.iter_mut().for_each(|path| path.extract(header));
+        storage.begin_header(header);
         for (index, width) in (0..).zip(&declared.widths) {
             let field = FieldRef { header, field: index };
             let is_varbit = declared.varbit == Some(index as usize);
             let taken = if is_varbit { length as u32 } else { *width };
             let value = read_bits(bytes, *cursor, taken);
             *cursor += taken as usize;
+            path.iter_mut().for_each(|path| path.field(&value.bits));
             if is_varbit {
                 storage.put_varbit(layout, field, value);
             } else {
                 storage.put(layout, Place::Field(field), value);
             }
         }
-        let fields = (0..declared.widths.len() as u32).map(|field| FieldRef { header, field });
-        self.switch.notes.note(Noted::Extract(header), fields.map(|field| storage.field(layout, field).bits));
         Ok(())
     }
 

@@ -13,6 +13,7 @@ mod evaluate;
 mod execute;
 pub mod externs;
 pub mod hash;
+mod key_hash;
 pub mod meter;
 mod packet;
 pub mod path;

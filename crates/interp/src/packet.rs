@@ -1,7 +1,6 @@
 //! A packet in the switch: its bytes, its storage, and where it comes from.
 
 use crate::bytes::BitString;
-use crate::evaluate::{CopyFacts, Facts};
 use crate::random::{Draws, copy_number, mix};
 use crate::storage::{Layout, Storage};
 use hlir::{Bytes, Keep, NodeId};
@@ -59,10 +58,6 @@ impl Packet {
         let taken = left.min(u32::try_from(wanted).unwrap_or(u32::MAX));
         self.budget.set(left - taken);
         taken as usize
-    }
-
-    pub fn facts(&self, clock_ns: u64, copy: CopyFacts) -> Facts {
-        Facts { ingress_port: self.port, length_bytes: self.bytes.len(), clock_ns, copy }
     }
 
     pub fn visit(&mut self, node: NodeId) {

@@ -1,21 +1,19 @@
 //! The path of a packet in few bytes: steps by the numbers of what the program declares, and their values.
 //!
-//! A trace shows many packets, and making names and messages of a step takes several times what the step itself takes. So the names are sent once, and the
-//! reader of a trace makes the messages.
+//! A trace shows many packets, and making names and messages of a step takes several times what the step itself takes. So steps are written as they are made,
+//! the names are sent once, and the reader of a trace makes the messages.
 //!
 //! A step begins with a byte, which is the number of its message in `TraceStep`. Numbers are in LEB128: 7 bits a byte, the lowest first. A value has its
 //! bytes, the highest first and without leading zeros (of zero one), behind their number.
 
 use crate::pattern::Pattern;
-use crate::state::State;
-use crate::steps::Noted;
 use crate::storage::number;
 use crate::tables::{Invocation, StoredEntry};
 use control::message::switch::trace_names::{Action, Fields, Table};
 use control::message::switch::trace_step::{Apply, Copy, Enter, Extract, Hit, Send, Step};
 use control::message::switch::{TraceNames, TraceValue};
 use hlir::value::Bits;
-use hlir::{FieldRef, Place, Program};
+use hlir::{FieldRef, HeaderId, NodeId, Place, Program, TableId};
 use num_bigint::BigUint;
 
 const ENTER: u8 = 1;
@@ -73,13 +71,15 @@ fn put_number(path: &mut Vec<u8>, mut number: u64) {
 
 fn put_value(path: &mut Vec<u8>, bits: &Bits) {
     match bits {
-        Bits::Word(word) => {
-            let zeros = (word.leading_zeros() / u8::BITS) as usize;
-            let bytes = word.to_be_bytes();
-            let bytes = &bytes[zeros.min(bytes.len() - 1)..];
-            path.push(bytes.len() as u8);
-            path.extend_from_slice(bytes);
-        }
+        Bits::Word(word) => match u64::try_from(*word) {
+            Ok(word) => put_word(path, word),
+            Err(_) => {
+                let bytes = word.to_be_bytes();
+                let bytes = &bytes[(word.leading_zeros() / u8::BITS) as usize..];
+                path.push(bytes.len() as u8);
+                path.extend_from_slice(bytes);
+            }
+        },
         Bits::Wide(wide) => {
             let bytes = wide.to_bytes_be();
             put_number(path, bytes.len() as u64);
@@ -88,82 +88,132 @@ fn put_value(path: &mut Vec<u8>, bits: &Bits) {
     }
 }
 
-/// The path of steps that were noted with these values, one after the other.
-pub(crate) fn of_notes<'p>(program: &Program, state: &State<'p>, (steps, values): (&[Noted<'p>], &[Bits])) -> Vec<u8> {
-    let mut writer = Writer { path: Vec::with_capacity(16 * steps.len()), values: values.iter() };
-    steps.iter().for_each(|step| writer.step(program, state, step));
-    writer.path
+/// A value of most fields. As many bytes are written as it has at most, and those behind its own taken away.
+fn put_word(path: &mut Vec<u8>, word: u64) {
+    const BYTES: usize = size_of::<u64>();
+    let unused = (word.leading_zeros() / u8::BITS).min(u64::BITS / u8::BITS - 1);
+    let mut written = [0; 1 + BYTES];
+    written[0] = (BYTES - unused as usize) as u8;
+    written[1..].copy_from_slice(&(word << (unused * u8::BITS)).to_be_bytes());
+    path.extend_from_slice(&written);
+    path.truncate(path.len() - unused as usize);
 }
 
-struct Writer<'v> {
+/// A path as it is written, step by step.
+#[derive(Default)]
+pub(crate) struct Writer {
     path: Vec<u8>,
-    /// Of the steps that are left.
-    values: std::slice::Iter<'v, Bits>,
+    steps: usize,
+    has_dropped: bool,
 }
 
-impl Writer<'_> {
-    fn put<const COUNT: usize>(&mut self, step: u8, numbers: [u64; COUNT]) {
-        self.path.push(step);
-        numbers.iter().for_each(|number| put_number(&mut self.path, *number));
+impl Writer {
+    pub fn steps(&self) -> usize {
+        self.steps
     }
 
-    fn take_values(&mut self, count: usize) {
-        self.values.by_ref().take(count).for_each(|value| put_value(&mut self.path, value));
+    pub fn has_dropped(&self) -> bool {
+        self.has_dropped
     }
 
-    fn step<'p>(&mut self, program: &Program, state: &State<'p>, step: &Noted<'p>) {
-        match step {
-            Noted::Enter { port, bytes, again } => self.put(ENTER, [(*port).into(), *bytes as u64, (*again).into()]),
-            Noted::Node(node) => self.put(NODE, [number(*node) as u64]),
-            Noted::Extract(header) => {
-                self.put(EXTRACT, [number(*header) as u64]);
-                self.take_values(program.headers[*header].fields.len());
+    /// The path, which begins anew.
+    pub fn take(&mut self) -> Vec<u8> {
+        let path = std::mem::take(&mut self.path);
+        *self = Writer { path: Vec::with_capacity(path.len()), ..Writer::default() };
+        path
+    }
+
+    /// Forgets the steps. Their room stays.
+    pub fn clear(&mut self) {
+        self.path.clear();
+        (self.steps, self.has_dropped) = (0, false);
+    }
+
+    fn step<const COUNT: usize>(&mut self, step: u8, numbers: [u64; COUNT]) {
+        self.steps += 1;
+        match numbers[..] {
+            // Most have few variables.
+            [number @ ..0x80] => self.path.extend_from_slice(&[step, number as u8]),
+            _ => {
+                self.path.push(step);
+                numbers.iter().for_each(|number| put_number(&mut self.path, *number));
             }
-            Noted::Set(Place::Variable(variable)) => {
-                self.put(SET, [number(*variable) as u64]);
-                self.take_values(1);
-            }
-            Noted::Set(Place::Field(FieldRef { header, field })) => {
-                self.put(SET_FIELD, [number(*header) as u64, (*field).into()]);
-                self.take_values(1);
-            }
-            Noted::Apply { table, entry, invocation } => {
-                self.put(APPLY, [number(*table) as u64]);
-                self.take_values(program.tables[*table].keys.len());
-                self.hit(entry.map(|entry| state.table(*table).entry(entry)));
-                self.call(invocation);
-            }
-            Noted::Error => {
-                let code = self.values.next().map_or(0, Bits::to_u64);
-                self.put(ERROR, [code]);
-            }
-            Noted::Copy { port, instance } => self.put(COPY, [*port, *instance].map(u64::from)),
-            Noted::Punt(reason) => {
-                self.put(PUNT, [reason.len() as u64]);
-                self.path.extend_from_slice(reason.as_bytes());
-            }
-            Noted::Drop(reason) => self.put(DROP, [*reason as u64]),
-            Noted::Send { port, bytes } => self.put(SEND, [(*port).into(), *bytes as u64]),
         }
     }
 
+    fn value(&mut self, bits: &Bits) {
+        put_value(&mut self.path, bits);
+    }
+
+    pub fn enter(&mut self, port: u32, bytes: usize, again: bool) {
+        self.step(ENTER, [port.into(), bytes as u64, again.into()]);
+    }
+
+    pub fn node(&mut self, node: NodeId) {
+        self.step(NODE, [number(node) as u64]);
+    }
+
+    /// The values of all fields follow.
+    pub fn extract(&mut self, header: HeaderId) {
+        self.step(EXTRACT, [number(header) as u64]);
+    }
+
+    pub fn field(&mut self, bits: &Bits) {
+        self.value(bits);
+    }
+
+    pub fn set(&mut self, place: Place, bits: &Bits) {
+        match place {
+            Place::Variable(variable) => self.step(SET, [number(variable) as u64]),
+            Place::Field(FieldRef { header, field }) => self.step(SET_FIELD, [number(header) as u64, field.into()]),
+        }
+        self.value(bits);
+    }
+
+    pub fn apply(&mut self, table: TableId, key: &[Bits], entry: Option<&StoredEntry>, invocation: &Invocation) {
+        self.step(APPLY, [number(table) as u64]);
+        key.iter().for_each(|value| self.value(value));
+        self.hit(entry);
+        put_number(&mut self.path, invocation.action.into());
+        put_number(&mut self.path, invocation.arguments.len() as u64);
+        invocation.arguments.iter().for_each(|value| self.value(&value.bits));
+    }
+
     fn hit(&mut self, entry: Option<&StoredEntry>) {
-        let Some(entry) = entry else { return self.put(MISS, []) };
-        self.put(HIT, [entry.priority.into(), entry.patterns().len() as u64]);
+        let Some(entry) = entry else { return self.path.push(MISS) };
+        self.path.push(HIT);
+        put_number(&mut self.path, entry.priority.into());
+        put_number(&mut self.path, entry.patterns().len() as u64);
         for pattern in entry.patterns() {
             let (kind, values) = match pattern {
                 Pattern::Masked { value, mask } => (MASKED, [value, mask]),
                 Pattern::Range { low, high } => (RANGE, [low, high]),
             };
             self.path.push(kind);
-            values.iter().for_each(|value| put_value(&mut self.path, value));
+            values.iter().for_each(|value| self.value(value));
         }
     }
 
-    fn call(&mut self, invocation: &Invocation) {
-        put_number(&mut self.path, invocation.action.into());
-        put_number(&mut self.path, invocation.arguments.len() as u64);
-        invocation.arguments.iter().for_each(|value| put_value(&mut self.path, &value.bits));
+    pub fn error(&mut self, code: &Bits) {
+        self.step(ERROR, [code.to_u64()]);
+    }
+
+    pub fn copy(&mut self, port: u32, instance: u32) {
+        self.step(COPY, [port, instance].map(u64::from));
+    }
+
+    pub fn punt(&mut self, reason: &str) {
+        self.step(PUNT, [reason.len() as u64]);
+        self.path.extend_from_slice(reason.as_bytes());
+    }
+
+    pub fn drop(&mut self, reason: usize) {
+        self.step(DROP, [reason as u64]);
+        self.has_dropped = true;
+    }
+
+    pub fn send(&mut self, port: u32, bytes: usize) {
+        self.step(SEND, [port.into(), bytes as u64]);
     }
 }
 

@@ -1,52 +1,15 @@
 //! The path of a packet as data: what it extracted, which entries it hit, what changed, and how it ended.
 //!
-//! Steps are noted by ids and values. A path in bytes is made of them when they are taken, and messages of that where they are wanted
-//! ([`crate::path`]). A trace looks at many packets and shows few: of others, [`crate::Switch::watch`] ends the notes, and the packet itself where it
-//! leaves nothing behind, as soon as it is known.
+//! Steps are written as a path in bytes, of which messages are made where they are wanted ([`crate::path`]). A trace looks at many packets and shows few: of
+//! others, [`crate::Switch::watch`] ends the notes, and the packet itself where it leaves nothing behind, as soon as it is known.
 
 use crate::packet::Packet;
-use crate::path;
-use crate::state::State;
+use crate::path::{self, Writer};
 use crate::storage::{Layout, Storage};
-use crate::tables::Invocation;
 use control::message::switch::TraceNames;
 use control::message::switch::trace_step::Step;
-use hlir::value::Bits;
-use hlir::{Call, FieldRef, HeaderId, NodeId, Place, Program, Statement, TableId, VariableId};
+use hlir::{Call, FieldRef, HeaderId, NodeId, Program, Statement, VariableId};
 use num_bigint::BigUint;
-use std::rc::Rc;
-
-/// A step by ids. The values of those that have some are in [`Notes::values`], in the order of the steps.
-pub(crate) enum Noted<'p> {
-    Enter {
-        port: u32,
-        bytes: usize,
-        again: bool,
-    },
-    Node(NodeId),
-    /// With the value of each field.
-    Extract(HeaderId),
-    /// With the value.
-    Set(Place),
-    /// With the value of each key.
-    Apply {
-        table: TableId,
-        entry: Option<usize>,
-        invocation: Rc<Invocation>,
-    },
-    /// With its code.
-    Error,
-    Copy {
-        port: u32,
-        instance: u32,
-    },
-    Punt(&'p str),
-    Drop(usize),
-    Send {
-        port: u32,
-        bytes: usize,
-    },
-}
 
 /// Whether the steps of a packet are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,8 +36,7 @@ pub(crate) type Watch<'p> = Box<dyn Fn(&Parsed<'_>) -> Interest + 'p>;
 #[derive(Default)]
 pub(crate) struct Notes<'p> {
     are_wanted: bool,
-    steps: Vec<Noted<'p>>,
-    values: Vec<Bits>,
+    path: Writer,
     /// Whether a state of a parser was visited, and whether that parser has ended.
     has_begun: bool,
     has_ended: bool,
@@ -97,20 +59,18 @@ impl<'p> Notes<'p> {
 
     /// Steps so far.
     pub fn len(&self) -> usize {
-        self.steps.len()
+        self.path.steps()
     }
 
-    /// Notes a step with its values.
-    pub fn note(&mut self, step: Noted<'p>, values: impl IntoIterator<Item = Bits>) {
-        if self.are_wanted && self.interest != Interest::No {
-            self.steps.push(step);
-            self.values.extend(values);
-        }
+    /// Where the next step is written, if it is wanted.
+    #[inline]
+    pub fn wanted_path(&mut self) -> Option<&mut Writer> {
+        (self.are_wanted && self.interest != Interest::No).then_some(&mut self.path)
     }
 
     /// Notes that a packet is at a node; its first parser has ended where that is none of a parser. Gives whether the packet may be of interest.
     pub fn arrive(&mut self, node: NodeId, is_of_parser: bool, packet: &Packet, layout: &Layout) -> Interest {
-        self.note(Noted::Node(node), []);
+        self.wanted_path().into_iter().for_each(|path| path.node(node));
         if !self.are_wanted || self.has_ended || is_of_parser || !self.has_begun {
             self.has_begun |= is_of_parser;
             return self.interest;
@@ -121,16 +81,11 @@ impl<'p> Notes<'p> {
             self.interest = watch(&Parsed { storage, layout, port, bytes });
             match self.interest {
                 Interest::Yes => {}
-                Interest::No => self.empty(),
+                Interest::No => self.path.clear(),
                 Interest::Open => self.parsed = Some((storage.clone(), port, bytes)),
             }
         }
         self.interest
-    }
-
-    fn empty(&mut self) {
-        self.steps.clear();
-        self.values.clear();
     }
 
     /// What the first packet had at the end of its parser, where its end decides.
@@ -140,12 +95,14 @@ impl<'p> Notes<'p> {
     }
 
     pub fn has_dropped(&self) -> bool {
-        self.steps.iter().any(|step| matches!(step, Noted::Drop(_)))
+        self.path.has_dropped()
     }
 
-    /// The steps in few bytes, without those of packets that were sent.
-    pub fn path(&self, program: &'p Program, state: &State<'p>) -> Vec<u8> {
-        path::of_notes(program, state, (&self.steps, &self.values))
+    /// The steps in few bytes, without those of packets that were sent. For the next packet, all begins anew.
+    pub fn take_path(&mut self) -> Vec<u8> {
+        let path = self.path.take();
+        self.clear();
+        path
     }
 
     /// The steps of a path.
@@ -159,7 +116,7 @@ impl<'p> Notes<'p> {
 
     /// For the next packet. The room stays.
     pub fn clear(&mut self) {
-        self.empty();
+        self.path.clear();
         self.parsed = None;
         (self.has_begun, self.has_ended, self.interest) = (false, false, Interest::Open);
     }

@@ -99,6 +99,15 @@ impl Storage {
         Value { width: layout.variable_widths[index], bits: self.variables[index].clone() }
     }
 
+    pub fn variable_bits(&self, variable: VariableId) -> &Bits {
+        &self.variables[number(variable)]
+    }
+
+    /// Of a field that is not varbit.
+    pub fn field_bits(&self, layout: &Layout, field: FieldRef) -> &Bits {
+        &self.fields[layout.field_position(field)]
+    }
+
     /// A field; of a varbit field its bits, as wide as they are now.
     pub fn field(&self, layout: &Layout, field: FieldRef) -> Value {
         let whole = Value { width: layout.field_width(field), bits: self.fields[layout.field_position(field)].clone() };
@@ -112,6 +121,12 @@ impl Storage {
     pub fn put(&mut self, layout: &Layout, place: Place, value: Value) {
         let width = layout.place_width(place);
         let bits = if value.width == width { value.bits } else { value.resize(width).bits };
+        self.put_bits(layout, place, bits);
+    }
+
+    /// Writes bits that are as many as the place has.
+    #[inline(always)]
+    pub fn put_bits(&mut self, layout: &Layout, place: Place, bits: Bits) {
         match place {
             Place::Variable(variable) => {
                 self.written.push(number(variable) as u32);
@@ -150,6 +165,12 @@ impl Storage {
         for (field, width) in widths.iter().enumerate() {
             self.fields[first + field] = Bits::zero(*width);
         }
+    }
+
+    /// Makes a header valid of which every field is written next.
+    pub fn begin_header(&mut self, header: HeaderId) {
+        let index = number(header);
+        (self.valid[index], self.touched[index], self.lengths[index]) = (true, true, 0);
     }
 
     pub fn set_invalid(&mut self, header: HeaderId) {

@@ -8,7 +8,7 @@ use crate::packet::Packet;
 use crate::pattern::Pattern;
 use crate::script::{Chooser, Script};
 use crate::state::State;
-use crate::steps::{self, Interest, Noted, Notes, Parsed};
+use crate::steps::{self, Interest, Notes, Parsed};
 use crate::storage::{Layout, Storage, number};
 use crate::tables;
 use control::join::{self, Change, Joins};
@@ -33,6 +33,8 @@ pub struct Switch<'p> {
     pub(crate) state: State<'p>,
     /// Storage of packets that have ended, for others.
     pub(crate) spare: Vec<Storage>,
+    /// Room for the key of the next lookup.
+    pub(crate) spare_key: Vec<Bits>,
     pub(crate) ports: u32,
     /// Packets that will enter the graph again, and where.
     pub(crate) waiting: VecDeque<(Packet, NodeId)>,
@@ -75,6 +77,7 @@ impl<'p> Switch<'p> {
             layout: Layout::new(program),
             state: State::new(program),
             spare: Vec::new(),
+            spare_key: Vec::new(),
             ports,
             waiting: VecDeque::new(),
             outcome: Outcome::default(),
@@ -198,7 +201,7 @@ impl<'p> Switch<'p> {
     fn drain(&mut self) -> Outcome {
         while let Some((packet, node)) = self.waiting.pop_front().filter(|_| self.state.stopped.is_none()) {
             self.note(|| format!("packet {:#x} enters again: {} bytes", packet.number, packet.bytes.len()));
-            self.notes.note(Noted::Enter { port: packet.port, bytes: packet.bytes.len(), again: true }, []);
+            self.notes.wanted_path().into_iter().for_each(|path| path.enter(packet.port, packet.bytes.len(), true));
             Walker::new(self, packet, node).walk();
         }
         self.outcome.stopped = self.state.stopped.clone();
@@ -403,9 +406,7 @@ impl<'p> Switch<'p> {
 
     /// The same in few bytes, for [`crate::path::steps`] with [`Switch::names_of_steps`].
     pub fn take_path(&mut self) -> Vec<u8> {
-        let path = self.notes.path(self.program, &self.state);
-        self.notes.clear();
-        path
+        self.notes.take_path()
     }
 
     pub fn names_of_steps(&self) -> &TraceNames {
@@ -478,7 +479,7 @@ impl DataPlane for Switch<'_> {
             self.state.next_packet += 1;
             self.program.received().into_iter().for_each(|counter| self.state.count_received(counter));
             self.note(|| format!("packet {number} from port {}: {} bytes", frame.port, frame.bytes.len()));
-            self.notes.note(Noted::Enter { port: frame.port, bytes: frame.bytes.len(), again: false }, []);
+            self.notes.wanted_path().into_iter().for_each(|path| path.enter(frame.port, frame.bytes.len(), false));
             let storage = self.layout.storage(&mut self.spare);
             let packet = Packet::new(storage, frame.port, frame.bytes.clone(), number, self.state.seed);
             Walker::new(self, packet.with_budget(self.program.budget.copies), entry).walk();

@@ -1,9 +1,11 @@
 //! A table's entries, and which of them a key finds.
 //!
-//! One structure serves every mixture of match kinds: entries with equal masks share a hash map from masked key to entries, best first. A key is
-//! looked up in each map. Exact tables have one map, prefix tables one a length; ranges are compared one by one within theirs.
+//! One structure serves every mixture of match kinds: entries with equal masks are a group, a hash map from masked key to entries, best first. A key is
+//! looked up in one group after the other, until none that is left can have a better entry. Exact tables have one group, prefix tables one a length; ranges
+//! are compared one by one within theirs.
 
 use crate::aging::Idle;
+use crate::key_hash::KeyHasher;
 use crate::meter::MeterElement;
 use crate::pattern::{self, Pattern};
 use control::plane::{CounterValue, EntryKey, TableCounts};
@@ -12,8 +14,10 @@ use hlir::entry::EntryAction;
 use hlir::value::{Bits, Value};
 use hlir::{ActionCall, Entry, Match, Program, Table, TableId};
 use num_bigint::BigUint;
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 
 /// An action of the table with its data, ready to run.
@@ -70,8 +74,14 @@ enum Origin {
     Written,
 }
 
-/// Entries by masked key, best first.
-type Buckets = HashMap<Vec<Bits>, Vec<usize>>;
+/// Entries with equal masks.
+#[derive(Clone, Default)]
+struct Group {
+    /// The fields of the key of which something is looked at, and their masks.
+    masks: Vec<(usize, Bits)>,
+    /// By those fields, masked; best first.
+    buckets: HashMap<Vec<Bits>, Vec<usize>, BuildHasherDefault<KeyHasher>>,
+}
 
 #[derive(Clone)]
 pub struct TableState<'p> {
@@ -86,10 +96,14 @@ pub struct TableState<'p> {
     free: Vec<usize>,
     count: u64,
     sequence: u64,
-    /// By the masks of the keys.
-    groups: HashMap<Vec<Bits>, Buckets>,
+    /// By a rank that none of their entries exceeds; the first is that of an entry which the group has, or had.
+    groups: BTreeMap<Reverse<Rank>, Group>,
+    /// That rank, by the masks of all fields.
+    bounds: HashMap<Vec<Bits>, Rank>,
     /// What the sets of entries choose of, each action as often as it has weight.
     pub sets: HashMap<u32, Vec<Rc<Invocation>>>,
+    /// Room for a masked key.
+    masked_key: RefCell<Vec<Bits>>,
     identities: HashMap<(Vec<Pattern>, u32), usize>,
     direct_counters: usize,
     direct_meters: usize,
@@ -111,8 +125,10 @@ impl<'p> TableState<'p> {
             free: Vec::new(),
             count: 0,
             sequence: 0,
-            groups: HashMap::new(),
+            groups: BTreeMap::new(),
+            bounds: HashMap::new(),
             sets: HashMap::new(),
+            masked_key: RefCell::default(),
             identities: HashMap::new(),
             direct_counters,
             direct_meters,
@@ -148,12 +164,15 @@ impl<'p> TableState<'p> {
     /// The best entry that the key matches.
     pub fn find(&self, key: &[Bits]) -> Option<usize> {
         let mut best: Option<(Rank, usize)> = None;
-        let mut masked = Vec::with_capacity(key.len());
-        for (masks, buckets) in &self.groups {
+        let mut masked = self.masked_key.borrow_mut();
+        for (Reverse(bound), group) in &self.groups {
+            if best.is_some_and(|(rank, _)| rank > *bound) {
+                break;
+            }
             masked.clear();
-            masked.extend(key.iter().zip(masks).map(|(key, mask)| key.and(mask)));
-            let Some(bucket) = buckets.get(masked.as_slice()) else { continue };
-            let matching = bucket.iter().copied().find(|id| self.entry(*id).matches(key));
+            masked.extend(group.masks.iter().map(|(field, mask)| key[*field].and(mask)));
+            let Some(bucket) = group.buckets.get(masked.as_slice()) else { continue };
+            let matching = bucket.iter().copied().find(|id| self.entry(*id).is_in_range(key));
             if let Some(id) = matching {
                 let rank = self.entry(id).rank;
                 if best.is_none_or(|(best, _)| rank > best) {
@@ -273,7 +292,8 @@ impl<'p> TableState<'p> {
     }
 
     fn place(&mut self, patterns: Vec<Pattern>, priority: u32, rank: Rank, target: Target, origin: Origin) -> usize {
-        let (masks, masked) = self.hashed(&patterns);
+        let masks = self.masks(&patterns);
+        let masked = self.masked(&patterns);
         let identity = (patterns.clone(), priority);
         let direct = DirectObjects::new(self.direct_counters, self.direct_meters);
         let idle = Idle::default();
@@ -285,34 +305,48 @@ impl<'p> TableState<'p> {
         self.entries[id] = Some(stored);
         self.count += 1;
         self.identities.entry(identity).or_insert(id);
-        let mut bucket = self.groups.get_mut(&masks).and_then(|buckets| buckets.remove(&masked)).unwrap_or_default();
+        let before = self.bounds.get(&masks).copied();
+        let mut group =
+            before.and_then(|bound| self.groups.remove(&Reverse(bound))).unwrap_or_else(|| Group::of(&masks));
+        let bucket = group.buckets.entry(masked).or_default();
         let position = bucket.partition_point(|other| self.entry(*other).rank > rank);
         bucket.insert(position, id);
-        self.groups.entry(masks).or_default().insert(masked, bucket);
+        let bound = before.map_or(rank, |before| before.max(rank));
+        self.groups.insert(Reverse(bound), group);
+        self.bounds.insert(masks, bound);
         id
     }
 
     pub fn remove(&mut self, id: usize) {
         let Some(entry) = self.entries[id].take() else { return };
-        let (masks, masked) = self.hashed(&entry.patterns);
+        let masks = self.masks(&entry.patterns);
+        let masked = self.masked(&entry.patterns);
         self.identities.remove(&(entry.patterns, entry.priority));
         self.free.push(id);
         self.count -= 1;
-        let Some(buckets) = self.groups.get_mut(&masks) else { return };
-        if let Some(bucket) = buckets.get_mut(&masked) {
+        let Some(bound) = self.bounds.get(&masks).copied() else { return };
+        let Some(group) = self.groups.get_mut(&Reverse(bound)) else { return };
+        if let Some(bucket) = group.buckets.get_mut(&masked) {
             bucket.retain(|other| *other != id);
             if bucket.is_empty() {
-                buckets.remove(&masked);
+                group.buckets.remove(&masked);
             }
         }
-        if buckets.is_empty() {
-            self.groups.remove(&masks);
+        if group.buckets.is_empty() {
+            self.groups.remove(&Reverse(bound));
+            self.bounds.remove(&masks);
         }
     }
 
-    fn hashed(&self, patterns: &[Pattern]) -> (Vec<Bits>, Vec<Bits>) {
-        let each = patterns.iter().zip(&self.widths);
-        each.map(|(pattern, width)| (pattern.mask(*width), pattern.value(*width))).unzip()
+    /// The mask of each field.
+    fn masks(&self, patterns: &[Pattern]) -> Vec<Bits> {
+        patterns.iter().zip(&self.widths).map(|(pattern, width)| pattern.mask(*width)).collect()
+    }
+
+    /// The values of fields of which something is looked at.
+    fn masked(&self, patterns: &[Pattern]) -> Vec<Bits> {
+        let looked_at = patterns.iter().zip(&self.widths).filter(|(pattern, width)| !pattern.mask(**width).is_zero());
+        looked_at.map(|(pattern, width)| pattern.value(*width)).collect()
     }
 
     fn patterns(&self, matches: &[Match]) -> Vec<Pattern> {
@@ -329,13 +363,25 @@ impl<'p> TableState<'p> {
     }
 }
 
+impl Group {
+    fn of(masks: &[Bits]) -> Group {
+        let looked_at = masks.iter().enumerate().filter(|(_, mask)| !mask.is_zero());
+        let masks = looked_at.map(|(field, mask)| (field, mask.clone())).collect();
+        Group { masks, ..Group::default() }
+    }
+}
+
 impl StoredEntry {
     pub fn patterns(&self) -> &[Pattern] {
         &self.patterns
     }
 
-    fn matches(&self, key: &[Bits]) -> bool {
-        self.patterns.iter().zip(key).all(|(pattern, key)| pattern.matches(key))
+    /// Whether the key is in the entry's ranges. The other patterns match where the masked key is the entry's.
+    fn is_in_range(&self, key: &[Bits]) -> bool {
+        self.patterns.iter().zip(key).all(|(pattern, key)| match pattern {
+            Pattern::Masked { .. } => true,
+            Pattern::Range { .. } => pattern.matches(key),
+        })
     }
 }
 

@@ -4,10 +4,11 @@ use crate::bytes::BitString;
 use crate::evaluate::{CopyFacts, View};
 use crate::execute::{Interrupt, Running, Walker, drop_reason};
 use crate::packet::Packet;
+use crate::path::Writer;
 use crate::pattern::Pattern;
 use crate::script::Chooser;
 use crate::state::choose;
-use crate::steps::{Interest, Noted};
+use crate::steps::Interest;
 use crate::storage::number;
 use crate::switch::{Punted, Switch};
 use crate::tables::Invocation;
@@ -22,6 +23,9 @@ use std::rc::Rc;
 
 /// Storage that is kept for other packets.
 const MOST_SPARE: usize = 8;
+
+/// Bytes that a packet may grow by without its bytes being moved.
+const ROOM: usize = 64;
 
 /// Where a packet goes from a node; nowhere, if its path ends.
 type Onward<'p> = Result<Option<NodeId>, Interrupt<'p>>;
@@ -71,7 +75,7 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     pub fn drop(&mut self, reason: usize) {
         self.trace(|walker| format!("  drop: {}", walker.switch.program.drop_reasons()[reason]));
-        self.note(Noted::Drop(reason), []);
+        self.note(|path| path.drop(reason));
         self.switch.state.drops[reason] += 1;
     }
 
@@ -80,8 +84,11 @@ impl<'s, 'p> Walker<'s, 'p> {
         self.switch.counted.iter_mut().for_each(|counted| counted.edge(here, to));
     }
 
-    pub fn note(&mut self, step: Noted<'p>, values: impl IntoIterator<Item = Bits>) {
-        self.switch.notes.note(step, values);
+    /// Writes a step where it is wanted.
+    pub fn note(&mut self, step: impl FnOnce(&mut Writer)) {
+        if let Some(path) = self.switch.notes.wanted_path() {
+            step(path);
+        }
     }
 
     fn trace(&mut self, line: impl FnOnce(&Self) -> String) {
@@ -111,7 +118,7 @@ impl<'s, 'p> Walker<'s, 'p> {
                 Err(interrupt) => Err(interrupt),
             },
             NodeKind::Branch { condition, then, otherwise } => {
-                Ok(Some(if self.value(condition).is_true() { *then } else { *otherwise }))
+                Ok(Some(if self.view().holds(condition) { *then } else { *otherwise }))
             }
             NodeKind::Apply { table, next, exit } => self.apply(*table, next, *exit),
             NodeKind::Deparse { body, next } => self.deparse(body, *next),
@@ -126,8 +133,8 @@ impl<'s, 'p> Walker<'s, 'p> {
             Ok(next) => Ok(Some(next)),
             Err(Interrupt::Fail(error)) => {
                 self.trace(|_| format!("    error {}", error.bits.to_big()));
-                self.note(Noted::Error, [error.bits.clone()]);
-                self.put(Place::Variable(parser.error), error);
+                self.note(|path| path.error(&error.bits));
+                self.put(Place::Variable(parser.error), *error);
                 Ok(Some(parser.reject))
             }
             Err(interrupt) => Err(interrupt),
@@ -137,7 +144,7 @@ impl<'s, 'p> Walker<'s, 'p> {
     fn select(&self, select: &Select) -> Result<NodeId, Interrupt<'p>> {
         let keys: Vec<Value> = select.keys.iter().map(|key| self.value(key)).collect();
         let matching = select.cases.iter().find(|case| self.case_matches(case, &keys)).map(|case| case.to);
-        let no_match = || Interrupt::Fail(Value::word(error_code::NO_MATCH.into(), 32));
+        let no_match = || Interrupt::Fail(Box::new(Value::word(error_code::NO_MATCH.into(), 32)));
         matching.or(select.otherwise).ok_or_else(no_match)
     }
 
@@ -165,7 +172,8 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     fn apply(&mut self, id: TableId, next: &'p Next, exit: Option<NodeId>) -> Onward<'p> {
         let table = &self.switch.program.tables[id];
-        let key: Vec<Bits> = table.keys.iter().map(|key| self.value(&key.value).bits).collect();
+        let mut key = std::mem::take(&mut self.switch.spare_key);
+        key.extend(table.keys.iter().map(|key| self.view().bits(&key.value).into_owned()));
         self.switch.keys.iter_mut().for_each(|keys| keys[number(id)].push(key.clone()));
         let state = &self.switch.state;
         let found = state.table(id).find(&key);
@@ -188,7 +196,10 @@ impl<'s, 'p> Walker<'s, 'p> {
             let data: Vec<String> = invocation.arguments.iter().map(|v| format!("{:#x}", v.bits.to_big())).collect();
             format!("    {how} [{}]: {}({})", keys.join(", "), action.name, data.join(", "))
         });
-        self.note(Noted::Apply { table: id, entry, invocation: invocation.clone() }, key.iter().cloned());
+        let Switch { notes, state, .. } = &mut *self.switch;
+        if let Some(path) = notes.wanted_path() {
+            path.apply(id, &key, entry.map(|entry| state.table(id).entry(entry)), &invocation);
+        }
         let ran = invocation.action;
         self.running = Some(Running { table: id, entry, key, invocation });
         if let Some(entry) = entry {
@@ -197,7 +208,9 @@ impl<'s, 'p> Walker<'s, 'p> {
         }
         self.run_automatic(id, entry);
         let ended = self.run(&action.body);
-        self.running = None;
+        let mut key = self.running.take().map(|running| running.key).unwrap_or_default();
+        key.clear();
+        self.switch.spare_key = key;
         match ended {
             Ok(()) => Ok(Some(follow(next, entry.is_some(), ran))),
             Err(Interrupt::Exit) => Ok(Some(exit.expect("a table node whose action has `exit` has an exit edge"))),
@@ -222,7 +235,7 @@ impl<'s, 'p> Walker<'s, 'p> {
     }
 
     fn deparse(&mut self, body: &'p [Statement], next: NodeId) -> Onward<'p> {
-        self.emitted = BitString::default();
+        self.emitted = BitString::with_room(self.packet.bytes.len() + ROOM);
         match self.run(body) {
             Ok(()) | Err(Interrupt::Exit) => {}
             Err(interrupt) => return Err(interrupt),
@@ -233,7 +246,7 @@ impl<'s, 'p> Walker<'s, 'p> {
 
     fn buffer(&mut self, rules: &'p [Rule], otherwise: Option<NodeId>) -> Onward<'p> {
         for rule in rules {
-            if !self.value(&rule.condition).is_true() {
+            if !self.view().holds(&rule.condition) {
                 continue;
             }
             if rule.effect.is_last() {
@@ -264,7 +277,7 @@ impl<'s, 'p> Walker<'s, 'p> {
             Effect::Resubmit { copy } | Effect::Recirculate { copy } => self.enter_again(copy, CopyFacts::default()),
             Effect::Punt { reason, resume } => {
                 self.trace(|_| format!("  punt: {reason}"));
-                self.note(Noted::Punt(reason), []);
+                self.note(|path| path.punt(reason));
                 self.switch.outcome.punts += 1;
                 self.count_edge(*resume);
                 self.switch.punted.push(Punted { packet: self.packet.clone(), resume: *resume });
@@ -279,7 +292,8 @@ impl<'s, 'p> Walker<'s, 'p> {
             return self.drop(drop_reason::NO_SUCH_PORT);
         }
         self.trace(|_| format!("  send to port {port}"));
-        self.note(Noted::Send { port, bytes: self.packet.bytes.len() }, []);
+        let length = self.packet.bytes.len();
+        self.note(|path| path.send(port, length));
         let bytes = std::mem::take(&mut self.packet.bytes);
         self.packet.cursor = 0;
         self.switch.outcome.outputs.push(Output { port, bytes, path: Some(self.packet.path) });
@@ -294,7 +308,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         for Replica { port, instance } in self.within_budget(members) {
             let copy = self.copy(reentry, CopyFacts { port, instance, truncation_bytes: 0 });
             self.trace(|_| format!("  copy for port {port}, instance {instance}"));
-            self.note(Noted::Copy { port, instance: instance.into() }, []);
+            self.note(|path| path.copy(port, instance.into()));
             Walker::new(self.switch, copy, reentry.to).walk();
             if self.switch.state.stopped.is_some() {
                 return;
@@ -333,8 +347,7 @@ impl<'s, 'p> Walker<'s, 'p> {
         let (layout, state) = (&self.switch.layout, &self.switch.state);
         let mut copy = self.packet.copy(layout, state.seed, reentry.bytes, &reentry.keep);
         for (place, value) in &reentry.set {
-            let facts = copy.facts(state.clock_ns, facts);
-            let view = View { layout, storage: &copy.storage, parameters: &[], facts };
+            let view = View { layout, packet: &copy, parameters: &[], clock_ns: state.clock_ns, copy: Some(facts) };
             let value = view.evaluate(value);
             copy.storage.put(layout, *place, value);
         }
