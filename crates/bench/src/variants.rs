@@ -8,8 +8,11 @@ use super::experiment::{Case, Experiment};
 use super::freertr;
 use super::machine_drift::Predictor;
 use super::peers;
+use super::traffic::Traffic;
 use super::workload::{self, Workload};
 use crate::options::{Beside, Options};
+use control::DataPlane as _;
+use control::plane::Frame;
 use driver::compile;
 use driver::entries;
 use driver::externs::{self, Externs};
@@ -38,6 +41,10 @@ pub const SPECIALISED: &str = "specialised";
 pub const SPECIALISED_PLAIN: &str = "specialised-plain";
 /// The same program with stages wherever it can have them: a running switch measures both, and keeps the faster one.
 pub const SPECIALISED_STAGED: &str = "specialised-staged";
+/// The same, where entries that most packets hit are compared before the lookup.
+pub const SPECIALISED_LEADING: &str = "specialised-leading";
+/// Packets that the interpreter follows, to count the hits of entries.
+const FOLLOWED: usize = 2048;
 
 #[derive(Clone, Debug)]
 pub enum Origin {
@@ -49,6 +56,8 @@ pub enum Origin {
     Copying,
     /// The program specialised for what its tables hold, with these passes beside.
     Specialised(Selection, Cuts),
+    /// The same, where entries that most packets hit are compared before the lookup.
+    Leading,
     /// A plan that a person has pinned.
     Pinned(PathBuf),
     /// A plan of an experiment.
@@ -120,6 +129,7 @@ pub fn of(case: &Case, size: u64, options: &Options) -> Vec<Variant> {
         if is_specialised(options) {
             add(SPECIALISED, Origin::Specialised(Selection::All, Cuts::Chosen));
             add(SPECIALISED_STAGED, Origin::Specialised(Selection::All, Cuts::Possible));
+            add(SPECIALISED_LEADING, Origin::Leading);
             add(SPECIALISED_PLAIN, Origin::Specialised(rewrites(), Cuts::Chosen));
         }
         for file in &options.plan {
@@ -240,6 +250,27 @@ fn contents(program: &Program, workload: &Workload) -> Result<(Occupancy, Vec<As
     Ok((occupancy, facts))
 }
 
+/// That entries which most packets hit win before others. None where entries are not commands.
+fn frequent(program: &Program, workload: &Workload) -> Result<Vec<Assumption>, Failure> {
+    let are_commands =
+        |origin: &entries::Origin| matches!(origin, entries::Origin::File(file) if entries::are_commands(file));
+    if !workload.files.iter().all(are_commands) {
+        return Ok(Vec::new());
+    }
+    let mut interpreter = interp::Switch::new(program, 0, interp::PORTS);
+    for origin in &workload.files {
+        if let entries::Origin::File(file) = origin {
+            entries::configure(program, file, &mut interpreter)?;
+        }
+    }
+    let trace = (workload.trace)(Traffic::Uniform);
+    let frame = |packet: runtime::Packet| Frame { port: packet.port.into(), bytes: packet.bytes };
+    let frames: Vec<Frame> = trace.packets().take(FOLLOWED).map(frame).collect();
+    interpreter.start_counts();
+    interpreter.process(&frames).map_err(|refusal| Failure::refusal("the packets", &refusal))?;
+    Ok(driver::frequent::leading(&interpreter, interpreter.store()))
+}
+
 /// A program and the tables it is measured with: what is the same for all of its variants.
 pub struct Subject {
     program: Arc<Program>,
@@ -251,6 +282,8 @@ pub struct Subject {
     beside: Option<Beside>,
     /// With facts, and the traffic of the program that they leave.
     specialised: Option<Inputs>,
+    /// The same with the entries that most packets hit, if there are such entries.
+    leading: Option<Inputs>,
 }
 
 impl Subject {
@@ -265,15 +298,22 @@ impl Subject {
         let ports = Ports { stream: Some(workload.stream), ..Ports::default() };
         let inputs = Inputs { machine, occupancy, profile, ports, ..Inputs::default() };
         let tree = options.dpdk.as_deref().map(DpdkTree::open).transpose()?;
-        let specialised = if is_specialised(options) {
-            let mut inputs = Inputs { facts, ..inputs.clone() };
+        let counted = |inputs: &Inputs| {
             let mut left = program.clone();
-            opt::optimize(&mut left, &mut Plan::default(), &inputs, &Selection::All.counting(), None);
-            inputs.profile = Some(super::profile::profile((&program, &left), workload, (&native, &externs))?);
-            Some(inputs)
-        } else {
-            None
+            opt::optimize(&mut left, &mut Plan::default(), inputs, &Selection::All.counting(), None);
+            let profile = super::profile::profile((&program, &left), workload, (&native, &externs))?;
+            Ok::<_, Failure>((Inputs { profile: Some(profile), ..inputs.clone() }, left))
         };
+        let (mut specialised, mut leading) = (None, None);
+        if is_specialised(options) {
+            let (inputs, left) = counted(&Inputs { facts, ..inputs.clone() })?;
+            let frequent = frequent(&left, workload)?;
+            if !frequent.is_empty() {
+                leading =
+                    Some(counted(&Inputs { facts: [&inputs.facts[..], &frequent].concat(), ..inputs.clone() })?.0);
+            }
+            specialised = Some(inputs);
+        }
         Ok(Subject {
             program: Arc::new(program),
             inputs,
@@ -282,6 +322,7 @@ impl Subject {
             tree,
             beside: options.beside.clone(),
             specialised,
+            leading,
         })
     }
 
@@ -367,6 +408,11 @@ impl Subject {
                 let inputs = self.specialised.as_ref().unwrap_or(&self.inputs);
                 let inputs = Inputs { cuts: *cuts, ..inputs.clone() };
                 self.planned_for(&inputs, (variant.descriptor, passes), None)
+            }
+            Origin::Leading => {
+                let none = || Failure::input("no table has entries that most packets hit");
+                let inputs = Inputs { cuts: Cuts::Possible, ..self.leading.clone().ok_or_else(none)? };
+                self.planned_for(&inputs, (variant.descriptor, &Selection::All), None)
             }
             Origin::Pinned(file) => self.planned(variant.descriptor, &rewrites(), Some(self.written(file)?)),
             Origin::Made(plan) => {
@@ -461,6 +507,7 @@ pub fn check_plans(cases: &[Case], options: &Options) -> Result<(), Failure> {
             | Origin::Best
             | Origin::Copying
             | Origin::Specialised(..)
+            | Origin::Leading
             | Origin::Made(_)
             | Origin::Joined(_)
             | Origin::ByHand(_) => None,

@@ -13,6 +13,7 @@ pub mod externs;
 pub mod failure;
 pub mod files;
 pub mod flags;
+pub mod frequent;
 pub mod frontend;
 pub mod inputs;
 pub mod machine_file;

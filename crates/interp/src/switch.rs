@@ -144,6 +144,11 @@ impl<'p> Switch<'p> {
         counted.filter(move |(id, _)| state.has_entry(*id)).map(move |(id, hits)| (key(id), hits))
     }
 
+    /// What was counted so far, if anything is.
+    pub fn counts(&self) -> Option<&Counted> {
+        self.counted.as_ref()
+    }
+
     /// What was counted since then.
     pub fn take_counts(&mut self) -> Counted {
         self.counted.take().unwrap_or_default()

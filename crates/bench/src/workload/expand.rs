@@ -16,6 +16,8 @@ pub struct Counts {
     pub routes: u64,
     pub hops: u64,
     pub rules: u64,
+    /// Nine packets of ten go to the first route, or host.
+    pub is_skewed: bool,
 }
 
 /// Of the payload behind UDP's and TCP's header: frames have 64 bytes with Ethernet's header.
@@ -52,6 +54,7 @@ struct Routes {
     hosts: u64,
     ipv4: Vec<Prefix>,
     ipv6: Vec<(u64, u32)>,
+    is_skewed: bool,
 }
 
 impl Routes {
@@ -62,6 +65,7 @@ impl Routes {
             hosts: counts.routes,
             ipv4: prefixes::made(count),
             ipv6: ipv6_prefixes(wanted("{ip6}").max(wanted("{route6}"))),
+            is_skewed: counts.is_skewed,
         }
     }
 
@@ -99,22 +103,27 @@ impl Routes {
         vec![format!("{line}\n")]
     }
 
+    /// Which of so many a packet is for.
+    fn drawn(&self, count: u64, random: &mut Random) -> u64 {
+        if self.is_skewed && random.below(10) > 0 { 0 } else { random.below(count) }
+    }
+
     fn packet(&self, line: &str, random: &mut Random) -> String {
         let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let mut packet = line.to_string();
         let ports = [1_000 + random.below(1_000) as u16, DST_PORT];
         for (word, packet_of) in [("{ip}", udp as PacketOf), ("{tcp}", tcp)] {
             if packet.contains(word) && !self.ipv4.is_empty() {
-                let dst = inside(self.ipv4[random.below(self.ipv4.len() as u64) as usize], random);
+                let dst = inside(self.ipv4[self.drawn(self.ipv4.len() as u64, random) as usize], random);
                 packet = packet.replace(word, &hex(packet_of(dst, ports, random)));
             }
         }
         if packet.contains("{ip_host}") {
-            let dst = HOSTS + random.below(self.hosts) as u32;
+            let dst = HOSTS + self.drawn(self.hosts, random) as u32;
             packet = packet.replace("{ip_host}", &hex(udp(dst, ports, random)));
         }
         if packet.contains("{ip6}") && !self.ipv6.is_empty() {
-            let (address, length) = self.ipv6[random.below(self.ipv6.len() as u64) as usize];
+            let (address, length) = self.ipv6[self.drawn(self.ipv6.len() as u64, random) as usize];
             let below = if length == 64 { 0 } else { random.below(1 << (64 - length)) };
             let (upper, lower) = ((address | below).to_be_bytes(), random.draw().to_be_bytes());
             let source = [&[0x20, 1, 0x0d, 0xb8][..], &[0; 11], &[1]].concat();
@@ -158,7 +167,7 @@ fn source(random: &mut Random) -> u32 {
 mod tests {
     use super::*;
 
-    const COUNTS: Counts = Counts { routes: 3, hops: 2, rules: 2 };
+    const COUNTS: Counts = Counts { routes: 3, hops: 2, rules: 2, is_skewed: false };
 
     #[test]
     fn a_line_is_repeated_for_each_route_hop_or_rule() {

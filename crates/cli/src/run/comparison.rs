@@ -23,7 +23,7 @@ impl Alternative {
         let plain = built.is_some_and(|built| built.has_hot_path).then_some(Alternative::Plain);
         let stages = built.is_some_and(|built| !built.has_stages).then_some(Alternative::Stages);
         let leading = has_leading.then_some(Alternative::Leading);
-        plain.into_iter().chain(stages).chain(leading).collect()
+        plain.into_iter().chain(leading).chain(stages).collect()
     }
 
     pub fn name(self) -> &'static str {
@@ -34,12 +34,13 @@ impl Alternative {
         }
     }
 
-    /// Lets code be built so.
-    pub fn set(self, passes: &mut Passes) {
+    /// Lets code be built so, beside the specialised code that runs, if any does.
+    pub fn set(self, passes: &mut Passes, beside: Option<&Built>) {
         match self {
             Alternative::Stages => passes.cuts = Cuts::Possible,
             Alternative::Plain => passes.run_packet_by_packet(),
-            // It takes more facts.
+            // Further facts make the comparisons.
+            Alternative::Leading if beside.is_some_and(|beside| beside.has_stages) => passes.cuts = Cuts::Possible,
             Alternative::Leading => {}
         }
     }

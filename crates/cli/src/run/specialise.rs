@@ -505,7 +505,7 @@ impl Specialiser {
             facts.extend(self.leading(now));
         }
         specialised_code::set_passes(&mut builder.passes, live, facts);
-        alternative.set(&mut builder.passes);
+        alternative.set(&mut builder.passes, self.kept.as_ref());
         let known = self.watch.traffic().cloned();
         self.begin_job(builder, program, (None, known), Some(alternative));
     }

@@ -5,13 +5,14 @@ use super::sampling::Sample;
 use crate::interpreted;
 use control::DataPlane as _;
 use control::message::switch::{self, Branch};
-use control::plane::{EntryKey, Frame};
+use control::plane::Frame;
 use driver::failure::Failure;
+use driver::frequent;
 use driver::frontend::{self, Loaded};
 use driver::options::Passes;
+use hlir::Program;
 use hlir::effects::learns;
 use hlir::facts::{Assumption, Fact};
-use hlir::{Program, TableId};
 use opt::inputs::Profile;
 use runtime::tap::Tapped;
 use std::cmp::Reverse;
@@ -22,11 +23,6 @@ use std::time::{Duration, Instant};
 const MOVED: f64 = 0.1;
 /// Standard deviations that chance explains.
 const CHANCE: f64 = 3.0;
-/// The share of a table's lookups at least that an entry has which most packets hit; that such entries of a table have together;
-/// and the lookups from which on it is known.
-const FREQUENT: f64 = 0.2;
-const TOGETHER: f64 = 0.5;
-const LEAST_LOOKUPS: u64 = 256;
 /// Longer no sample is interpreted: what was counted until then is all.
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -140,29 +136,9 @@ fn followed(program: &Program, passes: &Passes, sample: &Sample) -> Result<Follo
     }
     interpreter.start_counts();
     let packets = follow(&mut interpreter, packets, later, until);
-    let entry_hits: Vec<(TableId, Vec<(EntryKey, u64)>)> =
-        rewritten.tables.iter().map(|(table, _)| (table, interpreter.entry_hits(table).collect())).collect();
-    let counted = interpreter.take_counts();
-    let frequent = entry_hits.into_iter().filter_map(|(table, hits)| {
-        let keys = frequent(hits, counted.lookups(table));
-        Some(Assumption { table, fact: contents.store.leading(table, &keys)? })
-    });
-    let frequent = frequent.collect();
-    let profile = interpreted::profile(&rewritten, &counted);
+    let frequent = frequent::leading(&interpreter, &contents.store);
+    let profile = interpreted::profile(&rewritten, &interpreter.take_counts());
     Ok(Followed { packets, profile, frequent, assumptions: rewritten.assumptions.clone() })
-}
-
-/// The entries that most lookups of a table hit, the most frequent first; none where no few do.
-fn frequent(mut hits: Vec<(EntryKey, u64)>, (all_hits, misses): (u64, u64)) -> Vec<EntryKey> {
-    let lookups = all_hits + misses;
-    let least = FREQUENT * lookups as f64;
-    hits.retain(|(_, hits)| *hits as f64 >= least);
-    let together: u64 = hits.iter().map(|(_, hits)| hits).sum();
-    if lookups < LEAST_LOOKUPS || (together as f64) < TOGETHER * lookups as f64 {
-        return Vec::new();
-    }
-    hits.sort_by_cached_key(|(key, hits)| (Reverse(*hits), format!("{key:?}")));
-    hits.into_iter().map(|(key, _)| key).collect()
 }
 
 /// Interprets packets, so many nanoseconds later than they came. How many there was time for.
