@@ -153,6 +153,13 @@ impl Trace {
         self
     }
 
+    /// Makes the trace as many packets as `order` has numbers: each is the frame of its number.
+    pub fn ordered(mut self, order: Vec<u32>) -> Trace {
+        assert!(self.overlay == (0, 0) && order.iter().all(|frame| (*frame as usize) < self.frames.len()));
+        (self.count, self.order) = (order.len() as u64, order);
+        self
+    }
+
     pub fn len(&self) -> u64 {
         self.count
     }

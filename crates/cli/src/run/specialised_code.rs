@@ -6,7 +6,7 @@ use super::sampling::Sample;
 use super::traffic::Traffic;
 use control::plane::TableCounts;
 use control::{DataPlane as _, Store};
-use driver::entries::stored;
+use driver::entries::{defaults, stored};
 use driver::failure::Failure;
 use driver::frontend::Loaded;
 use driver::options::Passes;
@@ -85,7 +85,7 @@ fn occupancy(store: &Store, facts: &[Assumption]) -> Occupancy {
         (table.name.clone(), Content { is_known: stored.is_known && !is_own(id), ..stored })
     };
     let tables = store.program().tables.iter().map(content).filter(|(_, content)| content.entries > 0).collect();
-    Occupancy { tables, others_are_empty: true, ..Occupancy::default() }
+    Occupancy { tables, others_are_empty: true, defaults: defaults(store), ..Occupancy::default() }
 }
 
 /// Whether code with this fact has a table of its own, which is filled at each exchange.

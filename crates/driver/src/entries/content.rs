@@ -10,7 +10,7 @@ use hlir::table::action_bit;
 use hlir::{MatchKind, Program, Scope, TableId};
 use opt::inputs::prefix_coverage::Counter;
 use opt::inputs::{Content, KeySketch, Occupancy};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use stf::{Command, Mistake};
@@ -51,7 +51,7 @@ pub fn contents(program: &Program, origins: &[Origin]) -> Result<(Occupancy, Vec
     let mut facts = Facts::of(store).hold(store);
     facts.retain(|fact| !is_past_store(fact.table));
     let others_are_empty = origins.iter().any(|origin| matches!(origin, Origin::File(_)));
-    let mut occupancy = Occupancy { others_are_empty, ..Occupancy::default() };
+    let mut occupancy = Occupancy { others_are_empty, defaults: defaults(store), ..Occupancy::default() };
     for (id, table) in program.tables.iter() {
         let text = if has_text { store.content(id) } else { control::store::Content::default() };
         let mut other = counts.tables.remove(&id).unwrap_or_else(|| Count::of(program, id));
@@ -84,6 +84,15 @@ pub fn facts_of(program: &Program, commands: &[Command]) -> Result<Vec<Assumptio
     let mut rehearsal = Rehearsal::new(Arc::new(program.clone()));
     stf::run::configure(program, commands, &mut rehearsal)?;
     Ok(Facts::of(rehearsal.store()).hold(rehearsal.store()))
+}
+
+/// Default actions that are not the declared ones, by the names of their tables.
+pub fn defaults(store: &Store) -> BTreeMap<String, u32> {
+    let set = store.program().tables.iter().filter_map(|(id, table)| {
+        let action = store.default_action(id).action;
+        (action != table.default.action).then(|| (table.name.clone(), action))
+    });
+    set.collect()
 }
 
 /// What a table of a running switch holds. Of many entries, only the number: counting the rest takes a microsecond for each.

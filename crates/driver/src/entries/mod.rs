@@ -10,7 +10,7 @@ mod generate;
 mod loader;
 
 pub use binary::bytes_of as compact_form;
-pub use content::{contents, facts_of, occupancy, stored};
+pub use content::{contents, defaults, facts_of, occupancy, stored};
 pub use convert::keep;
 pub use generate::{Draws, Filled, fill};
 

@@ -74,7 +74,7 @@ impl Estimator<'_, '_> {
     }
 
     /// Divides `whole` as the profile counted. The profile is ignored if it saw no packets here, or saw packets go on to
-    /// a node that this one does not lead to.
+    /// a node that this one does not lead to, or that no packet is estimated to go on to.
     pub(super) fn apply_profile(&self, node: &Node, whole: f64, outflows: &mut [Outflow]) {
         let Some(profile) = &self.inputs.profile else { return };
         let is_entry = self.program.entry.is_some_and(|entry| self.program.nodes[entry].name == node.name);
@@ -89,6 +89,11 @@ impl Estimator<'_, '_> {
             return;
         }
         let targets: Vec<NodeId> = outflows.iter().filter_map(|outflow| outflow.to).collect();
+        // As where a table has another default action than the declared one.
+        let is_expected = |name: &str| targets.iter().any(|next| self.sources(*next).any(|source| source == name));
+        if profile.onward(&node.name).any(|(to, count)| count > 0 && !is_expected(to)) {
+            return;
+        }
         let mut inside = 0.0;
         for (at, target) in targets.iter().enumerate() {
             if targets[..at].contains(target) {

@@ -64,7 +64,7 @@ impl Estimator<'_, '_> {
     }
 
     fn default_of(&self, table: TableId) -> usize {
-        self.program.tables[table].default.action as usize
+        self.inputs.occupancy.default_action(&self.program.tables[table])
     }
 
     /// The estimate, or what it becomes if as many packets go on along each edge as a profile has counted.
@@ -87,7 +87,7 @@ impl Estimator<'_, '_> {
     /// Where the packets of each run go on: by hit action, `None` for misses.
     fn ran(&self, lookup: Lookup, runs: &Runs, mass: &Mass) -> Vec<(Option<usize>, Outflow)> {
         let table = &self.program.tables[lookup.table];
-        let default = table.default.action as usize;
+        let default = self.default_of(lookup.table);
         let hits = runs.hits.iter().enumerate().map(|(action, share)| (Some(action), *share));
         let mut all = Vec::new();
         for (run, share) in hits.chain([(None, runs.miss)]) {
@@ -113,7 +113,7 @@ impl Estimator<'_, '_> {
             let onward = lookup.onward(action, is_hit);
             self.drops.body_drops(&table.actions[action].body, onward, lookup.exit)
         };
-        let default = table.default.action as usize;
+        let default = self.default_of(lookup.table);
         let miss = self.miss_share(lookup.table, drops(default, false));
         let weight = |action: usize| match table.actions[action].scope {
             Scope::DefaultOnly => 0.0,

@@ -1,6 +1,7 @@
 //! Analyses of a program: where its packets go, and which facts hold there.
 
 pub mod branch_probabilities;
+pub mod decided;
 pub mod drops;
 pub mod facts;
 pub mod flow;

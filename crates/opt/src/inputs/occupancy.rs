@@ -24,6 +24,8 @@ pub struct Occupancy {
     pub keys: BTreeMap<String, KeySketch>,
     /// Whether tables that are missing are empty for now, since all entries are known.
     pub others_are_empty: bool,
+    /// Default actions that tables have in the place of the declared ones, by number.
+    pub defaults: BTreeMap<String, u32>,
 }
 
 /// The content of one table.
@@ -143,6 +145,11 @@ impl Occupancy {
             true => Content { is_known: true, ..Content::default() },
             false => Content::assumed(table),
         })
+    }
+
+    /// The number of the action that misses run.
+    pub fn default_action(&self, table: &Table) -> usize {
+        self.defaults.get(&table.name).copied().unwrap_or(table.default.action) as usize
     }
 
     /// The same, where no table is taken to be empty: what tables may come to hold.

@@ -36,6 +36,7 @@ mod vector;
 use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::analyze::branch_probabilities;
+use crate::analyze::decided::Decided;
 use crate::analyze::drops::node_index;
 use hlir::effects::{Part, Speculable};
 use hlir::plan::{Descriptor, Structure};
@@ -168,12 +169,13 @@ impl<'a> Model<'a> {
     pub fn new(program: &'a Program, inputs: &'a Inputs, traffic: &'a Traffic) -> Model<'a> {
         let operations = Operations::new(program);
         let (mut work, mut misprediction_rates) = (vec![0.0; program.nodes.len()], vec![0.0; program.nodes.len()]);
+        let decided = Decided::of(program, traffic.order());
         let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
         for &node in traffic.order() {
             // An empty table is tested before its key is made (`Shape::empty`).
             let no_key = hlir::hot_path::table_of(program, node).filter(|table| is_empty(*table));
             work[node_index(node)] = operations.node(node, traffic) - no_key.map_or(0.0, |table| operations.key(table));
-            misprediction_rates[node_index(node)] = misprediction_rate(program, node, traffic);
+            misprediction_rates[node_index(node)] = misprediction_rate((program, inputs), node, traffic, &decided);
         }
         let looked_up = |node: &NodeId| hlir::hot_path::table_of(program, *node).map(|table| (*node, table));
         let applied: Vec<(NodeId, TableId)> = traffic.order().iter().filter_map(looked_up).collect();
@@ -430,8 +432,8 @@ fn written(program: &Program, traffic: &Traffic) -> usize {
 
 /// Branch mispredictions per visit: the share of the packets that leave the node other than most do.
 /// `u_n` = min(½, 1 − max p_e). The predictor is taken to guess the most frequent edge; of two equally frequent
-/// ones it guesses half right, whatever it does, so ½ is the most.
-fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
+/// ones it guesses half right, whatever it does, so ½ is the most. What earlier branches decide, it remembers.
+fn misprediction_rate((program, inputs): (&Program, &Inputs), id: NodeId, traffic: &Traffic, decided: &Decided) -> f64 {
     let share = traffic.node(id);
     if share <= 0.0 {
         return 0.0;
@@ -448,12 +450,14 @@ fn misprediction_rate(program: &Program, id: NodeId, traffic: &Traffic) -> f64 {
         seen.into_iter().map(|next| traffic.edge(id, next) / share).chain([traffic.leaving(id) / share]).collect()
     };
     match &node.kind {
+        NodeKind::Branch { condition, .. } if decided.has(condition) => 0.0,
         NodeKind::Branch { .. } | NodeKind::State { .. } | NodeKind::Block { .. } | NodeKind::Buffer { .. } => {
             minority(targets())
         }
-        NodeKind::Apply { table, .. } => traffic
-            .lookup(id)
-            .map_or(0.0, |lookup| action_misprediction_rate(lookup, program.tables[*table].default.action as usize)),
+        NodeKind::Apply { table, .. } => {
+            let default = inputs.occupancy.default_action(&program.tables[*table]);
+            traffic.lookup(id).map_or(0.0, |lookup| action_misprediction_rate(lookup, default))
+        }
         NodeKind::Deparse { .. } => 0.0,
     }
 }

@@ -24,7 +24,7 @@ impl Model<'_> {
             NodeKind::Apply { table, next, .. } => {
                 let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
                 let table = &self.program.tables[*table];
-                let default = table.default.action as usize;
+                let default = self.inputs.occupancy.default_action(table);
                 let node = self.speculable(from);
                 let shares: Vec<f64> =
                     (0..table.actions.len()).map(|at| share_to(lookup, next, at, default, to)).collect();

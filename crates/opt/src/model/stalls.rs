@@ -139,7 +139,9 @@ impl StagedLookup<'_> {
 
 /// `σ` packet by packet. In a stage, other lookups of the group go on meanwhile.
 fn unstaged_mispredictions(shape: &Shape) -> f64 {
-    let of_buckets = if shape.structure == Structure::TupleSpace { RULES_OF_BUCKET } else { 0.0 };
+    // In an empty table no bucket is looked at: the default action's record is the only line.
+    let is_empty = shape.lines.len() == 1;
+    let of_buckets = if shape.structure == Structure::TupleSpace && !is_empty { RULES_OF_BUCKET } else { 0.0 };
     shape.mispredictions.max(of_buckets)
 }
 

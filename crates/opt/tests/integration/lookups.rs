@@ -79,3 +79,56 @@ fn a_joint_table_runs_what_its_sources_run_together() {
     about(&joint.actions, &[1.0 - add - keep, 0.0, 0.0, add, keep]);
     assert!((joint.hit - 0.6).abs() < 1e-9, "{joint:?}");
 }
+
+/// As controllers do in programs that declare none: on a miss, packets take another way than the declared action's.
+const DEFAULTS: &str = "program defaults for none
+header h: h_t { a: 16, c: 8 }
+variable error: 32
+table hosts {
+  key h.a: exact
+  action found() { h.c = 1 }
+  action on_miss() { h.c = 2 }
+  action none() {}
+  default none()
+}
+table routes {
+  key h.a: lpm
+  action found() { h.c = 3 }
+  action none() {}
+  const default none()
+}
+parser parser { start start, accept hosts, reject hosts, error error }
+entry start
+node start: state of parser { extract h } -> hosts
+node hosts: apply hosts -> { on_miss -> routes, otherwise -> out }
+node routes: apply routes -> out
+node out: buffer { send 32w1 }
+";
+
+/// Shares of the packets that are sent and that come to `routes`.
+fn through_defaults(profile: &str, set: Option<u32>) -> [f64; 2] {
+    let program = parse_program(DEFAULTS).unwrap_or_else(|errors| panic!("{errors:?}"));
+    let profile = Some(Profile::parse(profile).expect("the example is a profile"));
+    let mut inputs = Inputs { profile, ..Inputs::default() };
+    inputs.occupancy.others_are_empty = true;
+    inputs.occupancy.defaults.extend(set.map(|action| ("hosts".to_string(), action)));
+    let traffic = Traffic::estimate(&program, &inputs);
+    ["out", "routes"].map(|name| {
+        let (node, _) = program.nodes.iter().find(|(_, node)| node.name == name).expect("it is declared");
+        traffic.node(node)
+    })
+}
+
+#[test]
+fn misses_run_the_default_action_that_was_set() {
+    let edges = "100 start -> hosts\n100 hosts -> routes\n100 routes -> out\n";
+    about(&through_defaults(edges, Some(1)), &[1.0, 1.0]);
+    about(&through_defaults("", Some(1)), &[1.0, 1.0]);
+}
+
+/// Then a profile has packets on an edge that no packet is estimated to take: none are lost.
+#[test]
+fn packets_go_on_where_a_profile_contradicts_the_declared_default_action() {
+    let edges = "100 start -> hosts\n100 hosts -> routes\n100 routes -> out\n";
+    about(&through_defaults(edges, None)[..1], &[1.0]);
+}

@@ -1,6 +1,7 @@
 //! Passes and the model as the driver uses them: what programs and plans they make, on which inputs.
 
 mod constraints;
+mod decided;
 mod docs;
 mod join;
 mod joint;
