@@ -58,7 +58,7 @@ impl Unit<'_> {
             if self.changes_bytes(at, &question) {
                 return None;
             }
-            left.extend(self.node(at).same_bytes());
+            left.extend(self.node(at).own_successors());
         }
         // A parser gathers what it reads into one buffer. A copy that is parsed is a reference only if it has one.
         let parsed = bytes == Bytes::Deparsed;
@@ -161,13 +161,13 @@ impl Unit<'_> {
                 NodeKind::Branch { condition, otherwise, .. } if question.denies(condition) => left.push(*otherwise),
                 NodeKind::State { parser, .. } => {
                     left.push(self.program.parsers[*parser].reject);
-                    left.extend(self.node(node).same_bytes());
+                    left.extend(self.node(node).own_successors());
                 }
                 NodeKind::Branch { .. }
                 | NodeKind::Block { .. }
                 | NodeKind::Deparse { .. }
                 | NodeKind::Apply { .. }
-                | NodeKind::Buffer { .. } => left.extend(self.node(node).same_bytes()),
+                | NodeKind::Buffer { .. } => left.extend(self.node(node).own_successors()),
             }
         }
         reached

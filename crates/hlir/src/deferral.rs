@@ -34,7 +34,7 @@ pub fn deferrable_writes(program: &Program, node: NodeId) -> BTreeSet<FieldRef> 
     let mut reads = HashSet::new();
     bodies.iter().for_each(|body| read_beside(program, body, &mut reads));
     let (mut headers, mut seen) = (HashSet::new(), HashSet::new());
-    let mut left = program.nodes[node].same_bytes();
+    let mut left = program.nodes[node].own_successors();
     while let Some(at) = left.pop() {
         if !seen.insert(at) {
             continue;
@@ -44,7 +44,7 @@ pub fn deferrable_writes(program: &Program, node: NodeId) -> BTreeSet<FieldRef> 
         }
         read_at(program, at, &mut reads);
         written_by_actions(program, at, &mut headers);
-        left.extend(program.nodes[at].same_bytes());
+        left.extend(program.nodes[at].own_successors());
     }
     fields.retain(|field| !reads.contains(field) && !headers.contains(&field.header));
     fields
@@ -96,7 +96,7 @@ fn follows_lookup(program: &Program, node: NodeId) -> bool {
     let mut left: Vec<NodeId> = program.nodes.iter().map(|(at, _)| at).filter(looks_up).collect();
     let mut seen = HashSet::new();
     while let Some(at) = left.pop() {
-        let next = program.nodes[at].same_bytes();
+        let next = program.nodes[at].own_successors();
         if next.contains(&node) {
             return true;
         }

@@ -295,7 +295,8 @@ impl Node {
         rules.iter().map(|rule| &rule.effect)
     }
 
-    /// Where a packet itself, and no copy of it, can go in the same run through the graph. As `successors` for what is no buffering manager.
+    /// Where a packet itself goes on in the same run through the graph: copies, packets that enter again and resumed packets have bytes of
+    /// their own. As `successors` for what is no buffering manager.
     pub fn own_successors(&self) -> Vec<NodeId> {
         let NodeKind::Buffer { rules, otherwise } = &self.kind else { return self.successors() };
         let unicast = rules.iter().filter_map(|rule| match &rule.effect {
@@ -323,22 +324,6 @@ impl Node {
                 rules.iter().filter_map(|rule| rule.effect.target()).chain(*otherwise).collect()
             }
         }
-    }
-
-    /// Of these, the nodes where the packet goes on in the same bytes: copies, packets that enter again and resumed packets have bytes of their own.
-    pub fn same_bytes(&self) -> Vec<NodeId> {
-        let NodeKind::Buffer { rules, otherwise } = &self.kind else { return self.successors() };
-        let unicast = rules.iter().filter_map(|rule| match &rule.effect {
-            Effect::Unicast { to, .. } => Some(*to),
-            Effect::Drop { .. }
-            | Effect::Send { .. }
-            | Effect::Replicate { .. }
-            | Effect::Clone { .. }
-            | Effect::Resubmit { .. }
-            | Effect::Recirculate { .. }
-            | Effect::Punt { .. } => None,
-        });
-        unicast.chain(*otherwise).collect()
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::Model;
 use crate::analyze::hot_path;
-use hlir::NodeId;
 use hlir::hot_path::PathNames;
+use hlir::{NodeId, Plan};
 use schedule::Reach;
 use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
@@ -14,6 +14,8 @@ pub struct Path<'a> {
     nodes: Vec<NodeId>,
     /// How far stages may reach.
     reach: OnceCell<Reach>,
+    /// Whether packets that stay commit by the schedule, in the first plan with stages that was asked about.
+    commits_by_schedule: OnceCell<bool>,
     pub names: PathNames<'a>,
     /// By position, and one behind the last: operations of one visit of all nodes before it; and of their visits by
     /// one packet, at most one for each node.
@@ -55,12 +57,19 @@ impl<'a> Path<'a> {
             shares: RefCell::default(),
             exits: OnceCell::new(),
             reach: OnceCell::new(),
+            commits_by_schedule: OnceCell::new(),
             nodes,
         }
     }
 
     pub(super) fn reach(&self, model: &Model) -> Reach {
         *self.reach.get_or_init(|| Reach::of(model.program, &self.nodes))
+    }
+
+    /// Whether packets that stay on the path commit by the schedule under this plan with stages. What keeps them from it are
+    /// nodes of the path, whatever the stages are.
+    pub(super) fn commits_by_schedule(&self, model: &Model, plan: &Plan) -> bool {
+        *self.commits_by_schedule.get_or_init(|| model.commits_by_schedule(plan))
     }
 
     /// Operations of one visit of all nodes before a position.

@@ -259,9 +259,11 @@ impl<'a> Model<'a> {
         let speculative = path.work_before(last);
         let repeated = (comes - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
-        // `y · (7 + 6 · known) · c_op`: packets that stay are sent as a group, and their actions are not read.
-        // Stages carry keys and record numbers, and commit computes values: no packet on the path has a state in memory.
-        let state = if path.is_empty() { 0.0 } else { self.state_operations() };
+        // `y · (7 + 6 · known + state) · c_op`: packets that stay are sent as a group, and their actions are not read.
+        // Stages carry keys and record numbers, and commit by the schedule computes values: no packet on the path has a state in
+        // memory then.
+        let has_no_state = !path.is_empty() && path.commits_by_schedule(self, plan);
+        let state = if has_no_state { self.state_operations() } else { 0.0 };
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, stages) + state) * costs.operation_cycles;
         comes * (each + vector) + repeated - on_path * saved
     }
