@@ -129,26 +129,31 @@ fn read(program: &Program, path: &Path) -> Result<Read, Failure> {
     forms::read(program, &bytes).map_err(|mistakes| failure(path, &mistakes))
 }
 
+/// Lines of warnings, and of errors, for one file.
+const MOST_LINES: usize = 20;
+
 /// What was taken but is hardly meant so, on stderr. A file that is read again is not reported again.
 pub fn warn(path: &Path, warnings: &[Mistake]) {
-    /// Lines for one file.
-    const MOST: usize = 20;
     static WARNED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let is_new = WARNED.lock().is_ok_and(|mut warned| warned.insert(path.to_path_buf()));
     if !is_new {
         return;
     }
-    for warning in warnings.iter().take(MOST) {
+    for warning in warnings.iter().take(MOST_LINES) {
         eprintln!("{}:{}:{}: warning: {}", path.display(), warning.place.line, warning.place.column, warning.message);
     }
-    if let more @ 1.. = warnings.len().saturating_sub(MOST) {
+    if let more @ 1.. = warnings.len().saturating_sub(MOST_LINES) {
         eprintln!("{}: warning: {more} more like these", path.display());
     }
 }
 
-/// Mistakes with their place in the user's files.
+/// Mistakes with their place in the user's files, the first ones of many.
 pub fn failure(path: &Path, mistakes: &[Mistake]) -> Failure {
-    Failure::Input(format!("error: {}\n", placed(path, mistakes).join("\nerror: ")))
+    let mut lines = placed(path, &mistakes[..mistakes.len().min(MOST_LINES)]);
+    if let more @ 1.. = mistakes.len().saturating_sub(MOST_LINES) {
+        lines.push(format!("{}: {more} more like these", path.display()));
+    }
+    Failure::Input(format!("error: {}\n", lines.join("\nerror: ")))
 }
 
 /// A line for each.
@@ -196,5 +201,14 @@ mod tests {
         assert_eq!(generated.to_string().parse(), Ok(generated.clone()));
         assert_eq!("gen:ingress.fib:1_000_000:7".parse(), Ok(generated));
         assert!("gen:fib".parse::<Origin>().is_err() && "gen:fib:x:1".parse::<Origin>().is_err());
+    }
+
+    #[test]
+    fn of_many_mistakes_the_first_are_shown_and_the_others_counted() {
+        let mistake = |line| Mistake::new(Place { line, column: 1 }, "this is no number");
+        let shown = |count: u32| failure(Path::new("a.stf"), &(1..=count).map(mistake).collect::<Vec<_>>());
+        let lines = |count: u32| shown(count).message().lines().map(str::to_string).collect::<Vec<_>>();
+        assert_eq!((lines(2).len(), lines(20).len(), lines(1000).len()), (2, 20, 21));
+        assert_eq!(lines(1000)[20], "error: a.stf: 980 more like these");
     }
 }
