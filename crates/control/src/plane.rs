@@ -173,7 +173,9 @@ pub trait DataPlane {
         let mut inverse = self.write_one(update)?;
         for follower in followers {
             match (self.write_one(&follower), &mut inverse) {
-                (Ok(before), Some(inverse)) => inverse.rest.extend(before.map(|before| before.update)),
+                // The last one is taken back first.
+                (Ok(Some(before)), Some(inverse)) => drop(inverse.rest.splice(0..0, before.updates().cloned())),
+                (Ok(None), Some(_)) => {}
                 (Ok(_), None) => {}
                 (Err(refusal), inverse) => {
                     inverse.as_ref().map_or(Ok(()), |inverse| self.take_back(inverse))?;

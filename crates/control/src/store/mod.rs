@@ -272,7 +272,7 @@ impl Store {
             Update::Insert { table, entry } => self.insert(*table, entry),
             Update::Modify { table, entry } => return Ok(self.modify(*table, entry)?.map(Inverse::from)),
             Update::Delete(key) => return self.delete(key),
-            Update::SetDefault { table, call } => self.set_default(*table, call),
+            Update::SetDefault { table, call } => return self.set_default(*table, call).map(Some),
             Update::SetIdleTimeout { key, nanoseconds } => self.set_idle_timeout(key, *nanoseconds),
             Update::SetExpiry { table, profile, nanoseconds } => {
                 let before = self.expiry_ns(*table, *profile);
@@ -399,7 +399,8 @@ impl Store {
         }
     }
 
-    fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<Update, Refusal> {
+    /// A default action that is set follows no member of an action profile, even if it is the same as that.
+    fn set_default(&mut self, table: TableId, call: &ActionCall) -> Result<Inverse, Refusal> {
         let declared = &self.program.tables[table];
         if declared.default_constant {
             let constant = refusal(declared, "has a constant default action");
@@ -407,8 +408,13 @@ impl Store {
         }
         check_call(declared, call, Scope::TableOnly)?;
         let before = self.default_action(table).clone();
-        self.tables[index(table)].default = Some(call.clone());
-        Ok(Update::SetDefault { table, call: before })
+        let store = &mut self.tables[index(table)];
+        store.default = Some(call.clone());
+        let link = store
+            .default_member
+            .take()
+            .map(|member| Update::Record(Record::DefaultMember { table, member: Some(member) }));
+        Ok(Inverse { update: Update::SetDefault { table, call: before }, rest: link.into_iter().collect() })
     }
 
     fn set_idle_timeout(&mut self, key: &EntryKey, nanoseconds: u64) -> Result<Update, Refusal> {

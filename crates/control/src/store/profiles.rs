@@ -4,7 +4,7 @@ use super::check::check_call;
 use super::limits::Limits;
 use super::{Store, index};
 use crate::plane::Group;
-use crate::{Refusal, RefusalKind, Update};
+use crate::{Record, Refusal, RefusalKind, Update};
 use hlir::{ActionCall, ActionSet, ProfileId, Scope, TableId};
 use std::collections::HashSet;
 
@@ -40,11 +40,12 @@ impl Store {
         of_profile.map(|(id, _)| id).filter(|table| self.default_member(*table) == Some(member)).collect()
     }
 
-    /// What follows from an update as a write of its own: default actions that are a member which changes.
+    /// What follows from an update as writes of their own: default actions that are a member which changes, and stay linked to it.
     pub(crate) fn followers(&self, update: &Update) -> Vec<Update> {
         let Update::SetMember { profile, member, call } = update else { return Vec::new() };
         let tables = self.defaults_of_member(*profile, *member).into_iter();
-        tables.map(|table| Update::SetDefault { table, call: call.clone() }).collect()
+        let linked = |table| Update::Record(Record::DefaultMember { table, member: Some(*member) });
+        tables.flat_map(|table| [Update::SetDefault { table, call: call.clone() }, linked(table)]).collect()
     }
 
     pub(super) fn check_default_member(&self, table: TableId, member: Option<u32>) -> Result<(), Refusal> {

@@ -60,6 +60,22 @@ fn the_member_that_is_a_default_action_is_saved_carried_and_taken_back() {
     apply(&mut store, &deleted);
 }
 
+/// Also if it has the member's action and parameters: it is one of its own.
+#[test]
+fn a_default_action_that_is_set_follows_no_member() {
+    let mut store = with_members();
+    let table = store.program().tables.iter().find(|(_, table)| table.profile.is_some()).unwrap().0;
+    apply(&mut store, &Update::SetDefault { table, call: to(10) });
+    apply(&mut store, &Update::Record(Record::DefaultMember { table, member: Some(1) }));
+    let inverse = apply(&mut store, &Update::SetDefault { table, call: to(10) });
+    assert_eq!(store.default_member(table), None);
+    let deleted = Update::DeleteMember { profile: profile(&store), member: 1 };
+    let of_deleted = apply(&mut store, &deleted);
+    store.restore(&of_deleted);
+    store.restore(&inverse);
+    assert_eq!((store.default_member(table), store.default_action(table)), (Some(1), &to(10)));
+}
+
 /// The ports of a group's choices with their weights.
 fn choices(store: &Store, group: u32) -> Vec<(u32, u32)> {
     let choices = store.choices(profile(store), group).expect("there is such a group");
