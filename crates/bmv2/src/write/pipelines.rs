@@ -32,16 +32,20 @@ struct Numbers {
     applied: HashSet<hlir::TableId>,
 }
 
+/// A node, and the checksums that it computes.
+type Checksums<'p> = (NodeId, Vec<Checksum<'p>>);
+
 impl<'p> Writer<'p> {
     pub(super) fn pipelines(&mut self) -> Written<Value> {
         let Some(parser) = self.program.parsers.values().next() else {
             return self.unsayable("a program without a parser");
         };
         let mut ingress = self.behind_clones(parser.accept);
+        let mut verified = None;
         if let NodeKind::Block { body, next, exit: None } = &self.node(ingress).kind
             && let Some(found) = self.verifications(body)
         {
-            self.write_checksums(ingress, &found, true)?;
+            verified = Some((ingress, found));
             ingress = *next;
         }
         let Some(manager) = self.manager(ingress) else {
@@ -53,10 +57,12 @@ impl<'p> Writer<'p> {
         });
         let mut numbers = Numbers::default();
         let first = self.pipeline(("ingress", 0), ingress, manager, &mut numbers)?;
+        let mut updated = None;
         // Where no packet is ever sent, egress has nothing to do.
         let second = match egress {
             Some(egress) => {
-                let end = self.end_of_egress(egress)?;
+                let end;
+                (end, updated) = self.end_of_egress(egress)?;
                 let first = self.begin_of_egress(egress);
                 self.pipeline(("egress", 1), first, end, &mut numbers)?
             }
@@ -65,11 +71,17 @@ impl<'p> Writer<'p> {
                 "source_info": self.control("egress", &[]),
             }),
         };
+        // Calculations are numbered as p4c does: hashes, then checksums that are updated, then those that are verified.
+        for (checksums, verify) in [(updated, false), (verified, true)] {
+            if let Some(checksums) = checksums {
+                self.write_checksums(&checksums, verify)?;
+            }
+        }
         Ok(json!([first, second]))
     }
 
-    fn write_checksums(&mut self, node: NodeId, found: &[Checksum<'p>], verify: bool) -> Written {
-        self.origin = self.node(node).notes.origin.clone();
+    fn write_checksums(&mut self, (node, found): &Checksums<'p>, verify: bool) -> Written {
+        self.origin = self.node(*node).notes.origin.clone();
         found.iter().try_for_each(|checksum| self.checksum(checksum, verify))
     }
 
@@ -101,8 +113,8 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// Where egress ends; the checksums behind it are written.
-    fn end_of_egress(&mut self, egress: NodeId) -> Written<NodeId> {
+    /// Where egress ends, and the checksums behind it with their node.
+    fn end_of_egress(&mut self, egress: NodeId) -> Written<(NodeId, Option<Checksums<'p>>)> {
         let deparser = self.program.nodes.iter().find(|(_, node)| matches!(node.kind, NodeKind::Deparse { .. }));
         let Some((deparser, _)) = deparser else { return self.unsayable("a program without a deparser") };
         let buffer = self.manager(egress).filter(|at| self.node(*at).name == "v1model.egress_buffer");
@@ -114,10 +126,9 @@ impl<'p> Writer<'p> {
             && let NodeKind::Block { body, exit: None, .. } = &self.node(compute).kind
             && let Some(found) = checksums::updates(body)
         {
-            self.write_checksums(compute, &found, false)?;
-            return Ok(buffer.unwrap_or(compute));
+            return Ok((buffer.unwrap_or(compute), Some((compute, found))));
         }
-        let Some(buffer) = buffer else { return Ok(deparser) };
+        let Some(buffer) = buffer else { return Ok((deparser, None)) };
         let behind = match &self.node(buffer).kind {
             NodeKind::Buffer { otherwise, .. } => *otherwise,
             _ => None,
@@ -126,7 +137,7 @@ impl<'p> Writer<'p> {
             self.origin = behind.and_then(|behind| self.node(behind).notes.origin.clone());
             return self.unsayable("a statement beside the checksums in front of the deparser");
         }
-        Ok(buffer)
+        Ok((buffer, None))
     }
 
     fn pipeline(

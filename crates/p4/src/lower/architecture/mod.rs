@@ -3,6 +3,7 @@
 //! An unknown package is lowered too, so that the program is checked to the end: each of its parsers and controls by itself, without
 //! an entry. Unknown externs become calls of C functions of the same name.
 
+mod calculations;
 mod pna;
 mod pna_tables;
 mod portable;

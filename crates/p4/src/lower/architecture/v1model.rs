@@ -9,6 +9,7 @@ use hlir::source::Span;
 use hlir::{Expression as Hlir, HeaderId, Notes, Place, VariableId};
 
 use super::Architecture;
+use super::calculations::Calculation;
 use crate::ast::walk::declaration_expressions;
 use crate::ast::{DeclarationId, Expression, ExpressionKind};
 use crate::check::Callee;
@@ -31,8 +32,8 @@ pub struct State {
     pub hidden: HashMap<String, Storage>,
     /// Metadata that each field list keeps.
     pub lists: HashMap<u32, Vec<Slot>>,
-    /// Hashes so far: p4c numbers its calculations so.
-    pub calculations: usize,
+    /// Hashes and checksums so far.
+    pub calculations: Vec<Calculation>,
     /// Field lists that each request was made with.
     pub requests: HashMap<Request, Vec<u32>>,
     /// All user and standard metadata.
@@ -136,6 +137,7 @@ impl<'a> Lowering<'a> {
         let compute = self.top_control(compute, all(&[&headers, &metadata]), to_deparser, Role::Plain)?;
         let deparser = self.top_control(deparser, with_packet(all(&[&headers])), ends.output, Role::Deparse)?;
         self.graph.goto(to_deparser, deparser);
+        self.name_calculations();
 
         let parts = Parts {
             parser,

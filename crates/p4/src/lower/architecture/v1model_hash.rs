@@ -1,8 +1,10 @@
 //! v1model's functions over a list of data: hashes, checksums, digests and the log.
 
 use hlir::build::names;
+use hlir::source::Span;
 use hlir::{Algorithm, Binary, Call as Op, Crc, CrcId, Expression as Hlir, HashInput, Notes, Statement};
 
+use super::calculations::{self, Calculation, Part};
 use super::v1model_externs::{CRC16_CUSTOM, CRC32_CUSTOM, algorithm};
 use crate::ast::Expression;
 use crate::check::Call;
@@ -26,7 +28,7 @@ impl<'a> Lowering<'a> {
         let wide = 64;
         let base = arithmetic::resize(base, base_width, wide, false);
         let max = arithmetic::resize(max, max_width, wide, false);
-        let hash = match self.algorithm_of(algo) {
+        let hash = match self.algorithm_of(algo, (Part::Hash, expression.span)) {
             Some(algorithm) => {
                 let mut inputs = Vec::new();
                 self.hash_inputs(data, &mut inputs);
@@ -54,15 +56,33 @@ impl<'a> Lowering<'a> {
     }
 
     /// The algorithm that a member of HashAlgorithm names; nothing for `random`.
-    fn algorithm_of(&mut self, value: &Value) -> Option<Algorithm> {
-        let name = names::calculation(self.architecture.calculations);
-        self.architecture.calculations += 1;
-        let Value::Scalar(scalar) = value else { return Some(Algorithm::Crc32) };
-        let number = arithmetic::constant_of(scalar).and_then(|(number, _)| u64::try_from(number).ok());
-        match number.unwrap_or(0) {
-            CRC32_CUSTOM => Some(Algorithm::Crc32Custom(self.custom_crc(&name, 32))),
-            CRC16_CUSTOM => Some(Algorithm::Crc16Custom(self.custom_crc(&name, 16))),
-            other => algorithm(other),
+    fn algorithm_of(&mut self, value: &Value, of: (Part, Span)) -> Option<Algorithm> {
+        let constant = match value {
+            Value::Scalar(scalar) => arithmetic::constant_of(scalar),
+            _ => None,
+        };
+        let number = constant.and_then(|(number, _)| u64::try_from(number).ok()).unwrap_or(0);
+        let width = match number {
+            CRC32_CUSTOM => Some(32),
+            CRC16_CUSTOM => Some(16),
+            _ => None,
+        };
+        let unnamed = |width| Crc { name: String::new(), width, notes: Notes::default() };
+        let crc = width.map(|width| self.program.crcs.alloc(unnamed(width)));
+        let (part, span) = of;
+        self.architecture.calculations.push(Calculation { part, at: span.start, crc });
+        match crc {
+            Some(crc) if width == Some(16) => Some(Algorithm::Crc16Custom(crc)),
+            Some(crc) => Some(Algorithm::Crc32Custom(crc)),
+            None if matches!(value, Value::Scalar(_)) => algorithm(number),
+            None => Some(Algorithm::Crc32),
+        }
+    }
+
+    /// Names the calculations whose parameters a controller can set.
+    pub fn name_calculations(&mut self) {
+        for (number, crc) in calculations::numbered(std::mem::take(&mut self.architecture.calculations)) {
+            self.program.crcs[crc].name = names::calculation(number);
         }
     }
 
@@ -73,7 +93,12 @@ impl<'a> Lowering<'a> {
         known.unwrap_or_else(|| crcs.alloc(Crc { name: name.to_string(), width, notes: Notes::default() }))
     }
 
-    fn checksum_parts(&mut self, passed: &[Passed], with_payload: bool) -> Option<(Hlir, Vec<HashInput>, Algorithm)> {
+    fn checksum_parts(
+        &mut self,
+        of: (Part, Span),
+        passed: &[Passed],
+        with_payload: bool,
+    ) -> Option<(Hlir, Vec<HashInput>, Algorithm)> {
         let [Passed::Value(Value::Scalar(condition)), Passed::Value(data), _, Passed::Value(algo)] = passed else {
             return None;
         };
@@ -82,11 +107,13 @@ impl<'a> Lowering<'a> {
         if with_payload {
             inputs.push(HashInput::Payload);
         }
-        Some((condition.clone(), inputs, self.algorithm_of(algo)?))
+        Some((condition.clone(), inputs, self.algorithm_of(algo, of)?))
     }
 
     pub fn verify_checksum(&mut self, expression: &'a Expression, passed: Vec<Passed>, payload: bool) -> Lowered<()> {
-        let Some((condition, inputs, algorithm)) = self.checksum_parts(&passed, payload) else {
+        let Some((condition, inputs, algorithm)) =
+            self.checksum_parts((Part::Verify, expression.span), &passed, payload)
+        else {
             return Err(self.unsupported(expression.span, "this checksum is"));
         };
         let Some(Passed::Value(given)) = passed.get(2).cloned() else { return Ok(()) };
@@ -114,7 +141,8 @@ impl<'a> Lowering<'a> {
         passed: Vec<Passed>,
         payload: bool,
     ) -> Lowered<()> {
-        let Some((condition, data, algorithm)) = self.checksum_parts(&passed, payload) else {
+        let Some((condition, data, algorithm)) = self.checksum_parts((Part::Update, expression.span), &passed, payload)
+        else {
             return Err(self.unsupported(expression.span, "this checksum is"));
         };
         let Some(Passed::Target(result)) = passed.get(2).cloned() else { return Ok(()) };
