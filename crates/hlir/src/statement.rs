@@ -139,7 +139,7 @@ pub enum HashInput {
 
 impl Statement {
     /// Calls `visit` with this statement and all within it, in order.
-    pub fn walk(&self, visit: &mut impl FnMut(&Statement)) {
+    pub fn walk<'s>(&'s self, visit: &mut impl FnMut(&'s Statement)) {
         visit(self);
         match self {
             Statement::If { then, otherwise, .. } => {

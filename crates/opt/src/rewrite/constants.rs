@@ -167,34 +167,14 @@ fn neutral<'a>(operator: Binary, left: &'a Expression, right: &'a Expression) ->
 fn fold_body(body: &mut Vec<Statement>) {
     let mut folded = Vec::with_capacity(body.len());
     for mut statement in std::mem::take(body) {
-        match &mut statement {
-            Statement::If { condition, then, otherwise } => {
-                fold_body(then);
-                fold_body(otherwise);
-                match truth(condition) {
-                    Some(true) => folded.append(then),
-                    Some(false) => folded.append(otherwise),
-                    None => folded.push(statement),
-                }
-                continue;
-            }
-            Statement::Scope { body, .. } | Statement::Loop { body, .. } => fold_body(body),
-            Statement::Assign { .. }
-            | Statement::SetValid(_)
-            | Statement::SetInvalid(_)
-            | Statement::CopyHeader { .. }
-            | Statement::CopyVarbit { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Extract { .. }
-            | Statement::Advance(_)
-            | Statement::Lookahead { .. }
-            | Statement::Verify { .. }
-            | Statement::Emit(_)
-            | Statement::Truncate(_)
-            | Statement::Call(_) => {}
+        hlir::visit::nested(&mut statement, &mut fold_body);
+        if let Statement::If { condition, then, otherwise } = &mut statement
+            && let Some(decision) = truth(condition)
+        {
+            folded.append(if decision { then } else { otherwise });
+        } else {
+            folded.push(statement);
         }
-        folded.push(statement);
     }
     *body = folded;
 }

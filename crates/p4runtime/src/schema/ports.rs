@@ -101,29 +101,11 @@ type Copies<'p> = Vec<(Spot<'p>, Spot<'p>)>;
 
 fn collect<'p>(body: &'p [Statement], action: &'p str, copies: &mut Copies<'p>) {
     for statement in body {
-        match statement {
-            Statement::Assign { target, value } => {
+        statement.walk(&mut |statement| {
+            if let Statement::Assign { target, value } = statement {
                 copies.extend(spot_of(value, action).map(|from| (from, Spot::Place(*target))));
             }
-            Statement::If { then, otherwise, .. } => {
-                collect(then, action, copies);
-                collect(otherwise, action, copies);
-            }
-            Statement::Scope { body, .. } | Statement::Loop { body, .. } => collect(body, action, copies),
-            Statement::SetValid(_)
-            | Statement::SetInvalid(_)
-            | Statement::CopyHeader { .. }
-            | Statement::CopyVarbit { .. }
-            | Statement::Leave(_)
-            | Statement::Exit
-            | Statement::Extract { .. }
-            | Statement::Advance(_)
-            | Statement::Lookahead { .. }
-            | Statement::Verify { .. }
-            | Statement::Emit(_)
-            | Statement::Truncate(_)
-            | Statement::Call(_) => {}
-        }
+        });
     }
 }
 
