@@ -32,7 +32,7 @@ pub fn read(rows: &Rows<'_>) -> Reading {
         }
         let title = format!("Hot paths of {}", case_name((program, size)));
         let mixes = cases.iter().map(|case| mix(case)).collect();
-        let mut figure = Figure::bars(&title, "cycles a packet, by percent of IPv4/IPv6/ARP", mixes);
+        let mut figure = Figure::bars(&title, "cycles per packet, by percent of IPv4/IPv6/ARP", mixes);
         for (colour, ((name, _), bars)) in VARIANTS.iter().zip(bars).enumerate() {
             figure.add(name, Role::Measured, colour, bars.measured);
             figure.add(name, Role::Predicted, colour, bars.predicted);
