@@ -60,6 +60,37 @@ control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.etherne
 V1Switch(P(), V(), I(), E(), C(), D()) main;
 "#;
 
+/// Packets go round until the register is set.
+const STOP: &str = r#"
+#include <core.p4>
+#include <v1model.p4>
+header ethernet_t { bit<48> dst; bit<48> src; bit<16> type; }
+struct headers_t { ethernet_t ethernet; }
+struct meta_t { bit<32> stopped; }
+parser P(packet_in packet, out headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    state start { packet.extract(hdr.ethernet); transition accept; }
+}
+control V(inout headers_t hdr, inout meta_t meta) { apply {} }
+control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) {
+    register<bit<32>>(1) stop;
+    action forward(bit<9> port) { standard.egress_spec = port; }
+    table dmac {
+        key = { hdr.ethernet.dst: exact; }
+        actions = { forward; @defaultonly NoAction; }
+        default_action = NoAction;
+    }
+    apply {
+        dmac.apply();
+        stop.read(meta.stopped, 0);
+        if (meta.stopped != 0) { mark_to_drop(standard); }
+    }
+}
+control E(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard) { apply {} }
+control C(inout headers_t hdr, inout meta_t meta) { apply {} }
+control D(packet_out packet, in headers_t hdr) { apply { packet.emit(hdr.ethernet); } }
+V1Switch(P(), V(), I(), E(), C(), D()) main;
+"#;
+
 const WRITE: [&str; 4] = ["add", "dmac", "hdr.ethernet.dst:0x020000000001", "forward(port:1)"];
 
 #[test]
@@ -143,6 +174,33 @@ fn entries_that_most_packets_hit_are_compared_first() {
     let code = "code that compares frequent entries first";
     until(|| said(&format!("note: {code} runs, for a comparison")));
     until(|| said(&format!(" goes on: {code} takes ")));
+}
+
+/// Packets that end while codes take turns leave the specialised code, which the model prefers.
+#[test]
+fn a_comparison_that_lacks_packets_is_given_up() {
+    let folder = folder("lacks");
+    let program = folder.join("stop.p4");
+    fs::write(&program, STOP).unwrap();
+    // On a busy machine the command that stops the packets may come too late.
+    let gave_up = (0..8).any(|_| {
+        let switch = Switch::start(&folder, &[&program.display().to_string(), "--specialise"]);
+        let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+        switch.ok(&WRITE);
+        until(|| switch.ok(&["stats"]).contains("exactly 1 entries"));
+        for _ in 0..8 {
+            switch.ok(&["packets", "send", &format!("020000000001{}", "00".repeat(52))]);
+        }
+        // Generic code has its first turn.
+        until(|| said(" code goes on") || switch.ok(&["stats"]).lines().any(|line| line.starts_with("generic ")));
+        switch.ok(&["registers", "set", "stop", "0", "1"]);
+        until(|| said(" code goes on: "));
+        let stats = switch.ok(&["stats"]);
+        let gave_up = said("note: specialised code goes on: too few packets came to compare it");
+        assert!(!gave_up || stats.lines().any(|line| line.starts_with("specialised ")), "{stats}");
+        gave_up
+    });
+    assert!(gave_up);
 }
 
 /// Without flags, code is specialised once packets keep the worker busy, and not before.
@@ -263,6 +321,24 @@ fn goes_on(switch: &Switch, bad: &Path, reason: &str) {
     assert!(stats.contains("generic") && stats.contains(reason), "{stats}");
     switch.ok(&["add", "dmac", "hdr.ethernet.dst:0x020000000002", "forward(port:1)"]);
     fs::remove_file(bad).unwrap();
+    until(|| switch.ok(&["stats"]).contains("exactly 2 entries"));
+}
+
+/// The facts that code was compiled for may be gone when it is ready: workers do not run it.
+#[test]
+fn code_that_comes_too_late_for_its_facts_is_refused() {
+    let (switch, bad) =
+        with_compiler("late", "[ $1 = --version ] || { touch \"$0.called\"; sleep 3; gcc \"$@\"; exit $?; }", &[]);
+    fs::write(&bad, "").unwrap();
+    switch.ok(&WRITE);
+    let called = switch.folder.join("cc.called");
+    until(|| called.exists());
+    switch.ok(&["add", "dmac", "hdr.ethernet.dst:0x020000000002", "forward(port:1)"]);
+    let said = |what: &str| switch.said_later.lock().unwrap().contains(what);
+    until(|| said("note: generic code stays: "));
+    let stats = switch.ok(&["stats"]);
+    assert!(stats.lines().any(|line| line.starts_with("generic ")), "{stats}");
+    fs::remove_file(&bad).unwrap();
     until(|| switch.ok(&["stats"]).contains("exactly 2 entries"));
 }
 
