@@ -14,8 +14,6 @@ pub struct Path<'a> {
     nodes: Vec<NodeId>,
     /// How far stages may reach.
     reach: OnceCell<Reach>,
-    /// Whether packets that stay commit by the schedule, in the first plan with stages that was asked about.
-    commits_by_schedule: OnceCell<bool>,
     pub names: PathNames<'a>,
     /// By position, and one behind the last: operations of one visit of all nodes before it; and of their visits by
     /// one packet, at most one for each node.
@@ -57,7 +55,6 @@ impl<'a> Path<'a> {
             shares: RefCell::default(),
             exits: OnceCell::new(),
             reach: OnceCell::new(),
-            commits_by_schedule: OnceCell::new(),
             nodes,
         }
     }
@@ -69,7 +66,13 @@ impl<'a> Path<'a> {
     /// Whether packets that stay on the path commit by the schedule under this plan with stages. What keeps them from it are
     /// nodes of the path, whatever the stages are.
     pub(super) fn commits_by_schedule(&self, model: &Model, plan: &Plan) -> bool {
-        *self.commits_by_schedule.get_or_init(|| model.commits_by_schedule(plan))
+        // Planners ask about a path and the next ones in turn.
+        if let Some(known) = model.commit_cache.borrow().get(&self.nodes) {
+            return *known;
+        }
+        let commits = model.commits_by_schedule(plan);
+        model.commit_cache.borrow_mut().insert(self.nodes.clone(), commits);
+        commits
     }
 
     /// Operations of one visit of all nodes before a position.

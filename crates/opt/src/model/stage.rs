@@ -262,8 +262,8 @@ impl<'a> Model<'a> {
         // `y · (7 + 6 · known + state) · c_op`: packets that stay are sent as a group, and their actions are not read.
         // Stages carry keys and record numbers, and commit by the schedule computes values: no packet on the path has a state in
         // memory then.
-        let has_no_state = !path.is_empty() && path.commits_by_schedule(self, plan);
-        let state = if has_no_state { self.state_operations() } else { 0.0 };
+        let in_memory = if path.is_empty() { 0.0 } else { self.state_operations() };
+        let state = if in_memory > 0.0 && path.commits_by_schedule(self, plan) { in_memory } else { 0.0 };
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, stages) + state) * costs.operation_cycles;
         comes * (each + vector) + repeated - on_path * saved
     }
