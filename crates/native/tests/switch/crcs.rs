@@ -58,7 +58,9 @@ fn parameters_of_crcs_are_carried_restored_and_forgotten() {
     let (program, first) = (Arc::new(custom_crcs().program), compiled());
     let mut switch = engine(&program, &first);
     assert_eq!(hashes(&mut switch), AT_START);
-    let ids: Vec<_> = program.crcs.iter().map(|(id, _)| id).collect();
+    // In the order of their widths, as the packets have them.
+    let mut ids: Vec<_> = program.crcs.iter().map(|(id, _)| id).collect();
+    ids.sort_by_key(|id| program.crcs[*id].width);
     for (crc, parameters) in ids.iter().zip([SHORT, LONG]) {
         switch.set_crc(*crc, Some(parameters)).expect("they fit");
     }
