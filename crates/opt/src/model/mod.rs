@@ -145,8 +145,6 @@ pub struct Model<'a> {
     lookup_cache: RefCell<LookupCache>,
     /// The path that most packets follow.
     hot_path: OnceCell<Vec<NodeId>>,
-    /// By path, whether packets that stay on it commit by the schedule.
-    commit_cache: RefCell<HashMap<Vec<NodeId>, bool>>,
     /// The last plan's path.
     path_cache: RefCell<PathCache<'a>>,
     /// Step counts of first stages as vector code.
@@ -207,7 +205,6 @@ impl<'a> Model<'a> {
             scheduled: Cell::new(0),
             lookup_cache: RefCell::default(),
             hot_path: OnceCell::new(),
-            commit_cache: RefCell::default(),
             path_cache: RefCell::default(),
             vector_cache: RefCell::default(),
             speculable_cache: vec![OnceCell::new(); program.nodes.len()],

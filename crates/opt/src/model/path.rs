@@ -3,8 +3,8 @@
 
 use super::Model;
 use crate::analyze::hot_path;
+use hlir::NodeId;
 use hlir::hot_path::PathNames;
-use hlir::{NodeId, Plan};
 use schedule::Reach;
 use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
@@ -61,18 +61,6 @@ impl<'a> Path<'a> {
 
     pub(super) fn reach(&self, model: &Model) -> Reach {
         *self.reach.get_or_init(|| Reach::of(model.program, &self.nodes))
-    }
-
-    /// Whether packets that stay on the path commit by the schedule under this plan with stages. What keeps them from it are
-    /// nodes of the path, whatever the stages are.
-    pub(super) fn commits_by_schedule(&self, model: &Model, plan: &Plan) -> bool {
-        // Planners ask about a path and the next ones in turn.
-        if let Some(known) = model.commit_cache.borrow().get(&self.nodes) {
-            return *known;
-        }
-        let commits = model.commits_by_schedule(plan);
-        model.commit_cache.borrow_mut().insert(self.nodes.clone(), commits);
-        commits
     }
 
     /// Operations of one visit of all nodes before a position.

@@ -260,10 +260,8 @@ impl<'a> Model<'a> {
         let repeated = (comes - on_path) * REPEATED * speculative * costs.operation_cycles;
         let bulk_send = if path.is_empty() { 0.0 } else { BULK_SEND };
         // `y · (7 + 6 · known + state) · c_op`: packets that stay are sent as a group, and their actions are not read.
-        // Stages carry keys and record numbers, and commit by the schedule computes values: no packet on the path has a state in
-        // memory then.
-        let in_memory = if path.is_empty() { 0.0 } else { self.state_operations() };
-        let state = if in_memory > 0.0 && path.commits_by_schedule(self, plan) { in_memory } else { 0.0 };
+        // Stages carry keys and record numbers, and commit computes values: no packet on the path has a state in memory.
+        let state = if path.is_empty() { 0.0 } else { self.state_operations() };
         let saved = (bulk_send + EXPECTED_ACTION * expected_actions(plan, stages) + state) * costs.operation_cycles;
         comes * (each + vector) + repeated - on_path * saved
     }

@@ -69,11 +69,7 @@ fn machine(stream: f64, latency: f64) -> Machine {
 }
 
 fn predicted(machine: Machine, profile: &str, plan: &str) -> Prediction {
-    predicted_of(PROGRAM, machine, profile, plan)
-}
-
-fn predicted_of(program: &str, machine: Machine, profile: &str, plan: &str) -> Prediction {
-    let program: Program = parse_file(program).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let program: Program = parse_file(PROGRAM).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
     let plan: Plan = parse_plan(plan).expect("a plan");
     let wrong = hlir::verify::verify_plan(&program, &plan);
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -297,27 +293,6 @@ fn pipelined_prefetches_go_to_l2() {
     assert_eq!(far(3.0), [Hint::T0, Hint::T0]);
     assert_eq!(far(5.0), [Hint::T1, Hint::T1]);
     assert_eq!(hint(8, 4.0, Placement::WithCommit), Hint::T0);
-}
-
-/// A packet's state of more than twenty variables is in memory, unless it commits by the schedule: the clock keeps it from that.
-#[test]
-fn commit_by_the_nodes_of_the_program_has_the_state_in_memory() {
-    let variables: String = (0..40).map(|number| format!("variable meta.v{number}: 8\n")).collect();
-    let staging = |value: &str| {
-        let assigned: String = (0..40).map(|number| format!("  meta.v{number} = {value}\n")).collect();
-        let program = PROGRAM
-            .replace("variable error", &format!("{variables}variable error"))
-            .replace("-> kind", &format!("-> stamp\n\nnode stamp: block {{\n{assigned}}} -> kind"));
-        let traffic = traffic(0, 0).replace("hosts -> kind", "hosts -> stamp\n1000 stamp -> kind");
-        let path = PATH.replace("hosts", "hosts, stamp");
-        let plan = format!("plan {{\n{path}\nloop hosts: batch 64 group 64\n}}");
-        predicted_of(&program, machine(0.0, 0.0), &traffic, &plan).staging
-    };
-    let in_memory = staging("in.clock[7:0]") - staging("hdr.ethernet.type[7:0]");
-    assert!(
-        (30.0..40.0).contains(&in_memory),
-        "{in_memory} cycles for some twenty variables at 3 operations of half a cycle"
-    );
 }
 
 /// Where stages may not be worth it, code with them is for a comparison, if packets commit by the schedule then.
