@@ -1,6 +1,6 @@
 //! The effort of planners grows with the number of tables, not with its square: tests count what is computed.
 
-use super::{Planner, with_planner};
+use super::{Planner, Wants, planner, with_planner};
 use crate::inputs::machine::VectorUnit;
 use crate::inputs::{Content, Machine};
 use crate::{Inputs, Selection, planners};
@@ -78,6 +78,20 @@ fn costs_of_lookups_grow_with_the_number_of_tables() {
             "{entries} {factor}: {few_plans} plans, then {many_plans}"
         );
     }
+}
+
+#[test]
+fn programs_are_compared_without_planning_what_is_empty() {
+    let program = in_series(40);
+    let inputs = filled(40, 0, 1);
+    let planned = |wants: Wants| {
+        planner(&program, (&inputs, &planners(&Selection::All), wants), |planner: &Planner| {
+            let mut plan = Plan::default();
+            planner.fill(&mut plan, None);
+            plan.tables.len()
+        })
+    };
+    assert_eq!((planned(Wants::Plan), planned(Wants::Cycles)), (40, 0));
 }
 
 #[test]

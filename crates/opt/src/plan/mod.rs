@@ -38,6 +38,15 @@ pub type Named = (&'static str, fn(&Planner, &mut Plan));
 pub struct Planner<'a> {
     pub model: Model<'a>,
     passes: &'a [Named],
+    wants: Wants,
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    Plan,
+    /// Its cycles alone, to compare programs: what changes none of them is not planned.
+    Cycles,
 }
 
 impl Planner<'_> {
@@ -68,14 +77,22 @@ impl Planner<'_> {
 
 /// Calls `plan` with the planner of a program.
 pub fn with_planner<T>(program: &Program, inputs: &Inputs, passes: &[Named], plan: impl FnOnce(&Planner) -> T) -> T {
+    planner(program, (inputs, passes, Wants::Plan), plan)
+}
+
+fn planner<T>(
+    program: &Program,
+    (inputs, passes, wants): (&Inputs, &[Named], Wants),
+    plan: impl FnOnce(&Planner) -> T,
+) -> T {
     let inputs = Inputs { machine: inputs.machine.with_shared_caches(), ..inputs.clone() };
     let traffic = Traffic::estimate(program, &inputs);
-    plan(&Planner { model: Model::new(program, &inputs, &traffic), passes })
+    plan(&Planner { model: Model::new(program, &inputs, &traffic), passes, wants })
 }
 
 /// Cycles per packet of a program with the plan that these planners make for it.
 pub(crate) fn planned_cycles(program: &Program, inputs: &Inputs, passes: &[Named]) -> f64 {
-    with_planner(program, inputs, passes, |planner| planner.whole_plan_cycles("", &Plan::default()))
+    planner(program, (inputs, passes, Wants::Cycles), |planner| planner.whole_plan_cycles("", &Plan::default()))
 }
 
 /// Compares plans that differ in their stages only. Structures are set aside meanwhile: there may be hundreds, and

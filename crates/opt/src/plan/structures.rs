@@ -1,14 +1,14 @@
 //! Gives each table the data structure of minimum lookup cost: operations, and lines in the caches that all
 //! tables share. Near-optimal candidates are compared by the cost of the whole plan.
 
-use super::{Planner, reason};
+use super::{Planner, Wants, reason};
 use crate::Inputs;
 use crate::analyze::Traffic;
 use crate::model::lookups::{Lookup, Mix};
 use crate::model::structures::{Shape, candidates};
 use crate::model::{Execution, Model};
 use hlir::plan::{Alternative, Choice, Reason, Structure, TablePlan};
-use hlir::{Plan, Program, TableId};
+use hlir::{Plan, TableId};
 
 /// A table's structure decides which lines of others stay cached, so all tables are visited twice.
 const ROUNDS: usize = 2;
@@ -22,13 +22,24 @@ const MOST_NEAR_OPTIMAL: usize = 4;
 
 pub fn choose(planner: &Planner, plan: &mut Plan) {
     plan.joints.clone_from(&planner.model.inputs.constraints.joints);
-    let [staged, single] = [Execution::MaybeStaged, Execution::PacketByPacket]
-        .map(|execution| choose_by_lookups(&planner.model, plan.clone(), execution));
+    let execution = choose_filled(planner, plan);
+    if planner.wants == Wants::Plan {
+        choose_empty(&planner.model, plan, execution);
+    }
+}
+
+/// Gives tables with entries their structures. How lookups then run: all structures were chosen for that.
+fn choose_filled(planner: &Planner, plan: &mut Plan) -> Execution {
+    let [staged, single] = [Execution::MaybeStaged, Execution::PacketByPacket].map(|execution| {
+        let mut plan = plan.clone();
+        choose_tables(&planner.model, &mut plan, execution, |table| !is_empty(&planner.model, table));
+        plan
+    });
     let is_single_another = structures(&single) != structures(&staged);
     *plan = staged;
     let near_optimal = near_optimal(&planner.model, plan);
     if !is_single_another && near_optimal.is_empty() {
-        return;
+        return Execution::MaybeStaged;
     }
     let mut least = planner.whole_plan_cycles("structures", plan);
     let mut compare = |plan: &mut Plan, other: Plan| {
@@ -40,16 +51,25 @@ pub fn choose(planner: &Planner, plan: &mut Plan) {
         is_better
     };
     // No stage may be cut in the end: some structures are good in groups only.
-    let near_optimal = if is_single_another && compare(plan, single) {
-        self::near_optimal(&planner.model, plan)
-    } else {
-        near_optimal
-    };
+    let is_single = is_single_another && compare(plan, single);
+    let near_optimal = if is_single { self::near_optimal(&planner.model, plan) } else { near_optimal };
     for candidate in near_optimal {
         let mut other = plan.clone();
         replace(&mut other, candidate);
         compare(plan, other);
     }
+    if is_single { Execution::PacketByPacket } else { Execution::MaybeStaged }
+}
+
+/// Gives empty tables structures for what they may come to hold. While they are empty, all cost the same.
+fn choose_empty(model: &Model, plan: &mut Plan, execution: Execution) {
+    let (program, inputs) = (model.program, model.inputs);
+    if !program.tables.iter().any(|(id, _)| is_empty(model, id)) {
+        return;
+    }
+    let to_come = Inputs { occupancy: inputs.occupancy.to_come(program), ..inputs.clone() };
+    let traffic = Traffic::estimate(program, &to_come);
+    choose_tables(&Model::new(program, &to_come, &traffic), plan, execution, |table| is_empty(model, table));
 }
 
 fn structures(plan: &Plan) -> Vec<(&str, Structure)> {
@@ -65,19 +85,23 @@ fn replace(plan: &mut Plan, chosen: TablePlan) {
 
 /// Candidates for a trial in a whole plan.
 fn near_optimal(model: &Model, plan: &Plan) -> Vec<TablePlan> {
-    let (program, inputs) = (model.program, model.inputs);
-    let is_pinned = |name: &str| inputs.constraints.tables.iter().any(|pinned| pinned.table == name);
-    let is_open = |planned: &&TablePlan| !is_pinned(&planned.table) && !is_empty(program, inputs, &planned.table);
+    let pinned = &model.inputs.constraints.tables;
+    let is_pinned = |name: &str| pinned.iter().any(|pinned| pinned.table == name);
+    // No structure of an empty table is better than another.
+    let is_filled = |name: &str| {
+        let found = model.program.tables.iter().find(|(_, table)| table.name == name);
+        found.is_none_or(|(id, _)| !is_empty(model, id))
+    };
+    let is_open = |planned: &&TablePlan| !is_pinned(&planned.table) && is_filled(&planned.table);
     let cost = |planned: &TablePlan| planned.reason.as_ref().map_or(0, |reason| reason.cost);
     let mut open: Vec<&TablePlan> = plan.tables.iter().filter(is_open).collect();
     open.sort_by_key(|planned| std::cmp::Reverse(cost(planned)));
     open.into_iter().flat_map(near_optimal_of).take(MOST_NEAR_OPTIMAL).collect()
 }
 
-/// Whether the table is known to be empty: then all structures cost the same.
-fn is_empty(program: &Program, inputs: &Inputs, name: &str) -> bool {
-    let found = program.tables.values().find(|table| table.name == name);
-    found.is_some_and(|table| inputs.occupancy.of(table).is_empty())
+/// Whether the table is known to be empty.
+fn is_empty(model: &Model, table: TableId) -> bool {
+    model.inputs.occupancy.of(&model.program.tables[table]).is_empty()
 }
 
 /// Structures that cost little more than the chosen one, each in its place.
@@ -95,19 +119,6 @@ fn near_optimal_of(chosen: &TablePlan) -> impl Iterator<Item = TablePlan> {
             Some(TablePlan { table: chosen.table.clone(), structure, reason })
         })
     })
-}
-
-/// The plan with a structure for each table. Tables that are empty now are chosen last, for what they may come to hold.
-fn choose_by_lookups(model: &Model, mut plan: Plan, execution: Execution) -> Plan {
-    let (program, inputs) = (model.program, model.inputs);
-    let is_empty = |table: TableId| inputs.occupancy.of(&program.tables[table]).is_empty();
-    choose_tables(model, &mut plan, execution, |table| !is_empty(table));
-    if program.tables.iter().any(|(id, _)| is_empty(id)) {
-        let to_come = Inputs { occupancy: inputs.occupancy.to_come(program), ..inputs.clone() };
-        let traffic = Traffic::estimate(program, &to_come);
-        choose_tables(&Model::new(program, &to_come, &traffic), &mut plan, execution, is_empty);
-    }
-    plan
 }
 
 /// Gives these tables their structures, among those that all others have so far.
