@@ -64,6 +64,14 @@ impl Arrival {
         Some(Arrival { when, choices, known, ..self.clone() })
     }
 
+    /// The same, with a state that has what is known of them.
+    pub fn known_with(&self, run: &mut Run, condition: Value) -> Option<Arrival> {
+        let mut arrival = self.with(run, condition)?;
+        let known = &mut arrival.known;
+        arrival.state = arrival.state.with(|value| known.of(&mut run.values, value));
+        Some(arrival)
+    }
+
     /// A side exit: all that they have done is undone.
     pub fn leave(self, node: NodeId) -> Leaf {
         Arrival { effects: Vec::new(), made: BTreeMap::new(), ..self }.end(node, Does::Leave)

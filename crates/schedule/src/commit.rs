@@ -4,7 +4,7 @@
 use crate::arrival::Leaf;
 use crate::known::Known;
 use crate::region::{Ended, Region};
-use crate::run::Run;
+use crate::run::{Run, Separation};
 use crate::value::{Found, NO_MEMBER, Operation, Value};
 use crate::{Commit, Does, Effect, LateLookup, Obstacle, Stage};
 use hlir::NodeId;
@@ -24,7 +24,7 @@ impl Run<'_> {
         let region = Region::of(self.program, from);
         let region = region.ok_or(Obstacle { node: from, does: "leads to a cycle of the graph".into() })?;
         let taken = self.known_of(stages);
-        let mut ended = self.region(&region, &taken)?;
+        let mut ended = self.ended(&region, &taken)?;
         self.decided_again(stages, &mut ended);
         let expected = self.expected(&taken, &ended);
         let commit = self.commit_of(&ended, taken);
@@ -40,6 +40,42 @@ impl Run<'_> {
             });
         }
         Ok((commit, expected))
+    }
+
+    /// What the region does with packets. Those that give a packet other headers than the rest take side exits, unless that is what
+    /// the path's own packets do: then they are separated.
+    fn ended(&mut self, region: &Region, taken: &Known) -> std::result::Result<Ended, Obstacle> {
+        let (state, effects) = (self.state.clone(), self.effects.clone());
+        let ended = self.region(region, taken);
+        if ended.as_ref().is_ok_and(|ended| self.sends_expected(ended)) {
+            return ended;
+        }
+        (self.state, self.effects, self.late) = (state, effects, Vec::new());
+        let barred = self.barred;
+        self.separation = Some(Separation::default());
+        let separated = self.region(region, taken);
+        self.separation = None;
+        match separated {
+            Ok(other) if ended.is_err() || self.sends_expected(&other) => Ok(other),
+            Ok(_) | Err(_) => {
+                self.barred = barred;
+                ended
+            }
+        }
+    }
+
+    /// Whether some packets are sent that hit along the path and run its expected actions.
+    fn sends_expected(&mut self, ended: &Ended) -> bool {
+        let place = |node: &NodeId| self.path.nodes.iter().position(|on_path| on_path == node);
+        let late = ended.lookups.iter().map(|late| late.node).filter(|node| place(node).is_some());
+        let hits: Vec<NodeId> = self.lookups.iter().map(|lookup| lookup.node).chain(late).collect();
+        let actions = hits.iter().filter_map(|node| Some((*node, *self.path.actions.get(&place(node)?)?))).collect();
+        let mut known = Known::default().and_of_lookups(hits, actions);
+        ended.leaves.iter().filter(|leaf| leaf.is_sent()).any(|leaf| {
+            let stay = self.values.and_not(leaf.when, ended.exits);
+            let stay = known.of(&mut self.values, stay);
+            self.values.holds(stay) != Some(false)
+        })
     }
 
     /// Whether the last end is that of all packets that are left.

@@ -16,6 +16,7 @@ mod hash;
 pub mod interpret;
 mod known;
 mod lookup;
+mod masks;
 mod planned;
 mod region;
 mod run;

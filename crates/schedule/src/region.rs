@@ -4,7 +4,7 @@
 use crate::arrival::{Arrival, Leaf};
 use crate::commit::as_it_arrived;
 use crate::known::Known;
-use crate::run::{Outcome, Result, Run};
+use crate::run::{Outcome, Result, Run, Separation};
 use crate::value::{Operation, Value};
 use crate::{BulkDrop, Does, LateLookup, Obstacle};
 use hlir::hot_path::table_of;
@@ -25,6 +25,9 @@ const MOST_VALUES: usize = 4000;
 
 /// Packets that stay apart at a node; more are merged.
 const MOST_APART: usize = 24;
+
+/// How often packets of one arrival are separated at a node.
+const MOST_SEPARATIONS: usize = 4;
 
 /// Ends that packets reach at most, side exits not counted, and those.
 const MOST_LEAVES: usize = 48;
@@ -82,6 +85,8 @@ impl Run<'_> {
     /// `known`: what is known of all packets.
     pub fn region(&mut self, region: &Region, known: &Known) -> std::result::Result<Ended, Obstacle> {
         let first = region.order[0];
+        let before = if self.separation.is_some() { self.values.len() } else { 0 };
+        self.most_values = before + MOST_VALUES;
         let (yes, no) = (self.values.bool(true), self.values.bool(false));
         let missed = self.missed(first);
         (self.is_speculative, self.exit_to, self.leaving, self.barred) = (false, None, no, no);
@@ -174,7 +179,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs a node for packets that come to it: some end here, others go on.
+    /// Runs a node for packets that come to it: some end here, others go on. Where they may be separated, those that need it are.
     fn arrive(
         &mut self,
         node: NodeId,
@@ -182,8 +187,37 @@ impl Run<'_> {
         leaves: &mut Vec<Leaf>,
         mut go_on: impl FnMut(&mut Self, NodeId, Arrival),
     ) -> std::result::Result<(), Obstacle> {
+        let mut open = vec![(arrival, MOST_SEPARATIONS)];
+        while let Some((arrival, left)) = open.pop() {
+            if let Some(separation) = &mut self.separation {
+                *separation = Separation { known: arrival.known.clone(), left, by: None };
+            }
+            let late = self.late.len();
+            let done = self.arrive_at((node, left < MOST_SEPARATIONS), arrival.clone(), leaves, &mut go_on);
+            match self.separation.as_mut().and_then(|separation| separation.by.take()) {
+                None => done?,
+                Some(by) => {
+                    self.late.truncate(late);
+                    let not = self.values.not(by);
+                    open.extend(
+                        [not, by].into_iter().filter_map(|half| Some((arrival.known_with(self, half)?, left - 1))),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same until they have to be separated. Of those that were, some are others than the path's, and take a side exit.
+    fn arrive_at(
+        &mut self,
+        (node, were_separated): (NodeId, bool),
+        arrival: Arrival,
+        leaves: &mut Vec<Leaf>,
+        mut go_on: impl FnMut(&mut Self, NodeId, Arrival),
+    ) -> std::result::Result<(), Obstacle> {
         let obstacle = |does: &'static str| Err(Obstacle { node, does: does.into() });
-        if self.values.len() > MOST_VALUES {
+        if self.values.len() > self.most_values {
             return obstacle("has too many values");
         }
         let when = arrival.when;
@@ -192,7 +226,13 @@ impl Run<'_> {
         let (late, leaving) = (self.late.len(), std::mem::replace(&mut self.leaving, self.values.bool(false)));
         let outcomes = match self.visit(node) {
             Ok(outcomes) => outcomes,
-            Err(does) if self.values.holds(when) == Some(true) || self.path.nodes.contains(&node) => {
+            Err(does) if self.is_separating() => {
+                self.leaving = leaving;
+                return obstacle(does);
+            }
+            Err(does)
+                if self.values.holds(when) == Some(true) || (self.path.nodes.contains(&node) && !were_separated) =>
+            {
                 return obstacle(does);
             }
             Err(_) => {

@@ -1,6 +1,7 @@
 //! Symbolic execution of a hot path, for a packet that stays on it.
 
 use crate::exits::ExitState;
+use crate::known::Known;
 use crate::state::State;
 use crate::value::Value;
 use crate::values::Values;
@@ -127,6 +128,17 @@ impl Reach {
     }
 }
 
+/// How packets that come to a node are separated.
+#[derive(Clone, Default)]
+pub struct Separation {
+    /// What is known of those that run it now.
+    pub known: Known,
+    /// How often packets may still be separated at this node.
+    pub left: usize,
+    /// By what those that run it now have to be separated.
+    pub by: Option<Value>,
+}
+
 pub struct Run<'p> {
     pub program: &'p Program,
     pub path: &'p ResolvedPath,
@@ -148,6 +160,11 @@ pub struct Run<'p> {
     /// action of a lookup has no schedule.
     pub leaving: Value,
     pub barred: Value,
+    /// How packets of one arrival are separated at a node where some get other headers, or what they do has no schedule. None: they
+    /// are not.
+    pub separation: Option<Separation>,
+    /// Values that a region may have made when it comes to a node.
+    pub most_values: usize,
     pub node: NodeId,
     pub running: Option<Running>,
     /// Side exits of the current stage.
@@ -188,6 +205,8 @@ impl<'p> Run<'p> {
             late: Vec::new(),
             leaving: no,
             barred: no,
+            separation: None,
+            most_values: 0,
             node: path.nodes[0],
             running: None,
             exits: Vec::new(),

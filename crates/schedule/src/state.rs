@@ -88,6 +88,12 @@ impl State {
         };
     }
 
+    /// The state with other values.
+    pub fn with(mut self, mut of: impl FnMut(Value) -> Value) -> State {
+        self.variables.values_mut().chain(self.fields.values_mut()).for_each(|value| *value = of(*value));
+        self
+    }
+
     /// Whether packets have the same headers, at the same places.
     pub fn has_headers_of(&self, other: &State) -> bool {
         let layout = |state: &State| {

@@ -9,7 +9,30 @@ use hlir::{Binary, Call, CounterId, Expression, HeaderId, NodeId, Place, Registe
 
 impl Run<'_> {
     pub fn statements(&mut self, body: &[Statement]) -> Result<()> {
-        body.iter().try_for_each(|statement| self.statement(statement))
+        body.iter().try_for_each(|statement| {
+            let done = self.statement(statement);
+            if done.is_err() && !self.all_run() {
+                let runs = self.runs();
+                self.separate_by(runs);
+            }
+            done
+        })
+    }
+
+    /// Notes by what the packets at a node have to be separated, unless that is known: those of the innermost statement.
+    /// Whether they will be.
+    fn separate_by(&mut self, condition: Value) -> bool {
+        let is_open = self.values.holds(condition).is_none();
+        let Some(separation) = self.separation.as_mut().filter(|separation| separation.left > 0 && is_open) else {
+            return false;
+        };
+        separation.by.get_or_insert(condition);
+        true
+    }
+
+    /// Whether the packets at the node have to be separated before it can be run.
+    pub fn is_separating(&self) -> bool {
+        self.separation.as_ref().is_some_and(|separation| separation.by.is_some())
     }
 
     fn statement(&mut self, statement: &Statement) -> Result<()> {
@@ -273,7 +296,10 @@ impl Run<'_> {
 
     /// Runs both arms and chooses between their states.
     fn either(&mut self, condition: &Expression, then: &[Statement], otherwise: &[Statement]) -> Result<()> {
-        let condition = self.value(condition)?;
+        let mut condition = self.value(condition)?;
+        if let Some(separation) = &mut self.separation {
+            condition = separation.known.of(&mut self.values, condition);
+        }
         match self.values.holds(condition) {
             Some(true) => return self.statements(then),
             Some(false) => return self.statements(otherwise),
@@ -286,14 +312,19 @@ impl Run<'_> {
         self.active = all;
         let other_done = self.arm_or_exit(opposite, otherwise);
         self.active = all;
+        let is_separating = self.is_separating();
         let (has_left, other_has_left) = match (done, other_done) {
             (Err(does), Err(_)) => return Err(does),
+            (Err(does), _) | (_, Err(does)) if is_separating => return Err(does),
             (done, other_done) => (done.unwrap_or(true), other_done.unwrap_or(true)),
         };
         match (has_left, other_has_left) {
             // The state of packets that have taken a side exit is no longer needed.
             (true, _) => {}
             (false, true) => self.state = taken,
+            (false, false) if !taken.has_headers_of(&self.state) && self.separate_by(condition) => {
+                return Err("changes which headers the packet has");
+            }
             (false, false) => {
                 match self.state.merged(self.program, &mut self.values, condition, &taken) {
                     Some(state) => self.state = state,
@@ -317,7 +348,11 @@ impl Run<'_> {
         let (effects, exits, reads) = (self.effects.len(), self.exits.len(), self.reads.len());
         let (state, exit_state, deferred) = (self.state.clone(), self.exit_state.clone(), self.deferred.clone());
         let leaving = self.leaving;
-        self.arm(condition, body).inspect_err(|_| {
+        let done = self.arm(condition, body);
+        if done.is_err() && self.is_separating() {
+            return done;
+        }
+        done.inspect_err(|_| {
             let packets = self.values.and(self.active, live);
             self.effects.truncate(effects);
             self.exited_with.truncate(apart);

@@ -178,6 +178,9 @@ impl Values {
         if let Some(simple) = self.simplified(operator, left, right) {
             return simple;
         }
+        if let Some(masked) = self.masked(operator, left, right) {
+            return masked;
+        }
         let is_equality = matches!(operator, Binary::Equal | Binary::NotEqual);
         let compared = is_equality.then(|| self.compared(operator, left, right)).flatten();
         let compared = compared.or_else(|| is_equality.then(|| self.compared(operator, right, left)).flatten());

@@ -20,6 +20,8 @@ struct Printer {
 
 /// Longest line before a list is broken; the runtime's own headers keep to it too.
 const LINE: usize = 140;
+/// Characters of a line of a comment, at least.
+const LEAST_COMMENT: usize = 40;
 
 impl Printer {
     fn line(&mut self, text: &str) {
@@ -56,7 +58,9 @@ impl Printer {
     }
 
     fn comment(&mut self, text: &str) {
-        for (number, line) in wrapped(text, LINE - 3 - 8 * self.depth).iter().enumerate() {
+        // In deep code, a comment is longer than a line rather than a column of words.
+        let width = LINE.saturating_sub(3 + 8 * self.depth).max(LEAST_COMMENT);
+        for (number, line) in wrapped(text, width).iter().enumerate() {
             let open = if number == 0 { "/* " } else { " * " };
             self.line(format!("{open}{line}").trim_end());
         }

@@ -194,7 +194,12 @@ impl HotPath<'_> {
         while at < effects.len() {
             let effect = &effects[at];
             let copied = self.copied(&scheduled.schedule, &effects[at..], writer);
-            let (count, statements) = copied.unwrap_or_else(|| (1, self.done(scheduled, effect, writer, is_expected)));
+            let (count, statements) = if let Does::Move { bytes } = effect.does {
+                let is_stored = effects[at..].iter().any(|effect| matches!(effect.does, Does::Store { .. }));
+                (1, vec![moved(bytes, is_stored, writer)])
+            } else {
+                copied.unwrap_or_else(|| (1, self.done(scheduled, effect, writer, is_expected)))
+            };
             let condition = match effect.does.is_change() {
                 true => writer.condition_before_stores(effect.when),
                 false => writer.condition(effect.when),
@@ -265,14 +270,7 @@ impl HotPath<'_> {
     fn done(&self, scheduled: &Scheduled, effect: &Effect, writer: &mut Scalar, is_expected: bool) -> Vec<Stmt> {
         let length = || Expr::call("packet_length", [name("&packet")]);
         match &effect.does {
-            Does::Move { bytes } => {
-                writer.first = "front";
-                let moved = Expr::call(
-                    "packet_move",
-                    [name("burst"), name("from + i"), name("packet"), name(bytes.to_string())],
-                );
-                vec![Stmt::declare("uint8_t *const", "front", moved)]
-            }
+            Does::Move { bytes } => vec![moved(*bytes, true, writer)],
             Does::Store { bit, value, field } => {
                 if let Some((count, statements)) =
                     self.copied(&scheduled.schedule, std::slice::from_ref(effect), writer)
@@ -461,6 +459,16 @@ fn digest_sent(digest: u32, values: &[Value], writer: &mut Scalar) -> Stmt {
     let count = Expr::word(members.len() as u32);
     let list = if members.is_empty() { name("NULL") } else { writer.list("digest", members) };
     Stmt::call("run->worker->shared->digest", [name("run->worker"), Expr::word(digest), list, count])
+}
+
+/// Moves the packet's first byte. It has a name where something is stored from it on.
+fn moved(bytes: i32, is_stored: bool, writer: &mut Scalar) -> Stmt {
+    let arguments = [name("burst"), name("from + i"), name("packet"), name(bytes.to_string())];
+    if !is_stored {
+        return Stmt::call("packet_move", arguments);
+    }
+    writer.first = "front";
+    Stmt::declare("uint8_t *const", "front", Expr::call("packet_move", arguments))
 }
 
 /// Effects with one condition, and the nodes that have them.

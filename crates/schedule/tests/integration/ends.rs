@@ -174,6 +174,34 @@ fn what_no_packet_runs_is_left_out() {
     let object = "header o: o_t { b: 8 }";
     let text = commit(object, &nodes("!valid(o)"));
     assert!(text.contains("send ") && !text.contains("exit"), "{text}");
-    let text = commit(object, &nodes("h.b == 1"));
-    assert!(text.contains("exit when "), "packets that hit run the program, since some keep the header:\n{text}");
+}
+
+/// Packets whose headers differ from the others' in the middle of a node are separated there.
+#[test]
+fn packets_with_other_headers_have_an_end_of_their_own() {
+    let nodes = |body: &str| format!("node after: block {{ {body} }} -> queue\nnode missed: block {{}} -> queue");
+    let text = commit("", &nodes("scope s { if h.b == 1 { leave s } invalidate h }"));
+    let effects: Vec<&str> = text.lines().filter(|line| !line.starts_with('%') && !line.starts_with("drop")).collect();
+    let [missed, sent_of_missed, moved, sent_of_moved, sent] = effects[..] else { panic!("{text}") };
+    assert!(
+        missed.starts_with("miss all") && sent_of_missed.starts_with("send ") && sent == "send %8 at gone",
+        "{text}"
+    );
+    let when = |effect: &str| effect.split_once(" when ").expect("not of all packets").1.to_string();
+    assert!(moved.starts_with("begin 4 bytes later at deparser") && sent_of_moved.starts_with("send "), "{text}");
+    assert_eq!(when(moved), when(sent_of_moved), "{text}");
+    // Where packets with the path's own headers are left, the others take a side exit.
+    let text = commit("", &nodes("if h.b != 1 { invalidate h }"));
+    assert!(text.contains("exit when ") && !text.contains("begin"), "{text}");
+}
+
+/// What has no schedule is a side exit of the packets that run it, wherever it is.
+#[test]
+fn packets_that_use_state_leave_where_others_stay() {
+    let nodes = "node missed: block {} -> queue
+node after: block { scope s { if h.b == 1 { leave s } random 16w0 .. 16w9 into v } tag = 8w1 } -> queue";
+    let text = commit("", nodes);
+    let left: Vec<&str> = text.lines().filter(|line| line.starts_with("exit")).collect();
+    assert_eq!(left.len(), 1, "{text}");
+    assert!(text.contains("h.b != 1"), "{text}");
 }
