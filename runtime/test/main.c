@@ -17,6 +17,7 @@ static const struct {
 	{ "frames", test_frames },
 	{ "merge", test_merge },
 	{ "spread", test_spread },
+	{ "sleep", test_sleep },
 	{ "lanes_8", test_lanes_8 },
 	{ "lanes_16", test_lanes_16 },
 	{ "table_actions", test_table_actions },

@@ -36,6 +36,7 @@ void test_ring(void);
 void test_frames(void);
 void test_merge(void);
 void test_spread(void);
+void test_sleep(void);
 void test_lanes_8(void);
 void test_lanes_16(void);
 void test_table_actions(void);

@@ -5,6 +5,7 @@ use crate::changeover::Changeover;
 use crate::events::Events;
 use crate::gate::Gate;
 use crate::quiescent::Readers;
+use crate::rest;
 use crate::ring::{Fill, RawRing, Ring};
 use crate::tables::Table;
 use crate::tap::Tap;
@@ -139,6 +140,9 @@ pub(crate) struct Host {
     wake: c_int,
     /// Its other end, which other workers write to as well.
     rouse: c_int,
+    /// See [`crate::rest`].
+    control_rouse: c_int,
+    control_sleeps: *const AtomicU32,
     /// Both ends; the C code ends before.
     wakes: Option<(UnixDatagram, UnixDatagram)>,
     /// Not in C: behind what it has.
@@ -167,6 +171,8 @@ impl Host {
             not_taken: AtomicU64::new(0),
             wake: wakes.as_ref().map_or(-1, |(read, _)| read.as_raw_fd()),
             rouse: wakes.as_ref().map_or(-1, |(_, write)| write.as_raw_fd()),
+            control_rouse: rest::rouse_file(),
+            control_sleeps: rest::sleeps(),
             wakes,
             length: connection.length,
         }

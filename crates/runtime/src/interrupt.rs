@@ -20,6 +20,7 @@ unsafe extern "C" {
 extern "C" fn note(number: c_int) {
     let flag = if number == SIGUSR1 { &COUNTS } else { &STOP };
     flag.store(true, Ordering::SeqCst);
+    crate::rest::rouse();
 }
 
 /// From now on [`stop_requested`] reports Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`).
@@ -27,7 +28,7 @@ extern "C" fn note(number: c_int) {
 pub fn catch() {
     let handler = note as extern "C" fn(c_int) as usize;
     for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
-        // SAFETY: the handler only stores to an atomic.
+        // SAFETY: the handler stores to an atomic and writes to a socket.
         unsafe {
             if signal(number, handler) == IGNORED && number == SIGHUP {
                 signal(number, IGNORED);

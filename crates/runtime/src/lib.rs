@@ -39,6 +39,7 @@ pub mod pipeline;
 pub mod probe;
 pub mod quiescent;
 pub mod region;
+pub mod rest;
 mod ring;
 pub mod sampler;
 mod selection;

@@ -1,6 +1,7 @@
 //! Packets of the control plane: those that it hands to a worker as if they were received, and those that the program sends to its port.
 
 use crate::events::{Punted, saved_parts};
+use crate::rest;
 use crate::switch::Switch;
 use crate::tap::Tapped;
 use crate::worker::Worker;
@@ -69,6 +70,8 @@ impl<L: WorkerPorts> Switch<L> {
             return Err(InjectError::Full);
         }
         worker.host.call();
+        // The program may have messages for the control plane then.
+        rest::rouse();
         Ok(())
     }
 

@@ -253,6 +253,16 @@ impl<L: WorkerPorts> Switch<L> {
         }
     }
 
+    /// Whether all workers sleep in the kernel until a packet comes.
+    pub fn all_sleep(&self) -> bool {
+        self.workers.iter().all(|worker| worker.host.sleeping.load(Ordering::SeqCst) != 0)
+    }
+
+    /// Lets workers that sleep look at their ports anew.
+    pub fn rouse(&self) {
+        self.workers.iter().for_each(|worker| worker.host.call());
+    }
+
     /// Lets workers go on.
     pub fn release(&mut self) {
         self.workers.iter().for_each(|worker| worker.control.gate.open());

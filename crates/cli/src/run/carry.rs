@@ -20,6 +20,8 @@ const IDLE: Duration = Duration::from_millis(200);
 const AGING: Duration = Duration::from_millis(50);
 /// How often links are looked at: several questions to the kernel for each port.
 const WATCHING: Duration = Duration::from_millis(20);
+/// How long the thread sleeps in an idle switch, where neither a packet nor a client wakes it.
+const REST: Duration = Duration::from_millis(100);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
 
@@ -29,6 +31,7 @@ struct Times {
     saving: Option<Ticket>,
     looked: Duration,
     packet: Duration,
+    woken: Duration,
     printed: Duration,
     aged: Duration,
     watched: Duration,
@@ -43,7 +46,9 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
     report_ready(arguments, running);
     let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
     loop {
-        std::thread::sleep(LOOK);
+        if rest(arguments, running, times.looked.saturating_sub(times.packet.max(times.woken))) {
+            times.woken = start.elapsed();
+        }
         let now = start.elapsed();
         let received = received(running);
         if received != seen {
@@ -72,6 +77,17 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
         eprintln!("warning: --state: the last changes are not saved: {why}");
     }
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
+}
+
+/// Sleeps until the next look; whether there is something to do. Where nothing has happened for a while, that is when a packet wakes a worker, or when a client
+/// or a signal comes.
+fn rest(arguments: &Arguments, running: &Running, quiet: Duration) -> bool {
+    let ends_by_itself = arguments.duration.is_some() || arguments.until_idle || arguments.ends_with_captures();
+    if ends_by_itself || quiet < IDLE || !running.relay.is_quiet() {
+        std::thread::sleep(LOOK);
+        return false;
+    }
+    runtime::rest::sleep(if running.relay.ages() { AGING } else { REST }, || running.relay.is_quiet())
 }
 
 /// What is due now and then.
@@ -174,6 +190,8 @@ fn watch(running: &mut Running) {
             continue;
         }
         let (now, is_enabled) = now;
+        // An interface that is back has other sockets.
+        running.relay.rouse_workers();
         let is_same_link = before.is_some_and(|(before, _)| before == now);
         running.interfaces.changed(port.number, !is_same_link);
         let what = match now {

@@ -57,6 +57,11 @@ impl Misses {
         Misses { handler, begun, looked: begun, waiting, reported: 0, program: None, taken: 0, taken_before: 0 }
     }
 
+    /// Whether no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     fn now(&self) -> u64 {
         1 + self.begun.elapsed().as_nanos() as u64
     }

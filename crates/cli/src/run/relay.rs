@@ -45,6 +45,24 @@ impl<L: Replay> Relay<L> {
         failed
     }
 
+    /// Whether all workers sleep, and nothing waits for this thread.
+    pub fn is_quiet(&self) -> bool {
+        let mut live = self.switch.lock();
+        let Some(engine) = live.engine() else { return true };
+        let switch = engine.switch();
+        switch.all_sleep() && switch.queues().iter().all(|queue| queue.waiting == 0) && self.misses.is_empty()
+    }
+
+    /// Whether the program has entries that age.
+    pub fn ages(&self) -> bool {
+        self.switch.lock().engine().is_some_and(|engine| engine.has_aging())
+    }
+
+    /// Lets workers that sleep look at their ports anew.
+    pub fn rouse_workers(&self) {
+        self.switch.lock().engine().into_iter().for_each(|engine| engine.switch().rouse());
+    }
+
     pub fn count(&mut self, event: &str, times: u64) {
         if times > 0 {
             *self.counts.entry(event.to_string()).or_default() += times;

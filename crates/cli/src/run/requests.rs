@@ -6,7 +6,7 @@ use driver::ports::Port;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-/// The control thread looks every few milliseconds, but a device may take long to open.
+/// A request wakes the control thread, but a device may take long to open.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 type Answer = Sender<Result<(), Refusal>>;
@@ -48,6 +48,7 @@ impl ControlThread {
     fn ask<T>(&self, request: impl FnOnce(Sender<T>) -> Request) -> Option<T> {
         let (answer, answered) = mpsc::channel();
         self.0.as_ref()?.send(request(answer)).ok()?;
+        runtime::rest::rouse();
         answered.recv_timeout(ANSWER_TIMEOUT).ok()
     }
 }
