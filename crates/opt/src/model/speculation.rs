@@ -18,10 +18,14 @@ impl Model<'_> {
             return 0.0;
         }
         match &self.program.nodes[from].kind {
-            NodeKind::State { body, .. } | NodeKind::Block { body, .. } | NodeKind::Deparse { body, .. } => {
-                speculable(body, self.speculable(from))
+            NodeKind::State { body, .. } | NodeKind::Deparse { body, .. } => {
+                Executions::of(body, self.speculable(from)).speculable(End::Through)
             }
-            NodeKind::Apply { table, next, .. } => {
+            NodeKind::Block { body, next, exit } => {
+                let end = End::of(*next == to, *exit == Some(to));
+                Executions::of(body, self.speculable(from)).speculable(end)
+            }
+            NodeKind::Apply { table, next, exit } => {
                 let Some(lookup) = self.traffic.lookup(from) else { return 1.0 };
                 let table = &self.program.tables[*table];
                 let default = self.inputs.occupancy.default_action(table);
@@ -29,8 +33,9 @@ impl Model<'_> {
                 let shares: Vec<f64> =
                     (0..table.actions.len()).map(|at| share_to(lookup, next, at, default, to)).collect();
                 let all: f64 = shares.iter().sum();
-                let speculated =
-                    table.actions.iter().zip(&shares).map(|(action, share)| share * speculable(&action.body, node));
+                let end = End::of(all > 0.0, *exit == Some(to));
+                let part = |body: &[Statement]| Executions::of(body, node).speculable(end);
+                let speculated = table.actions.iter().zip(&shares).map(|(action, share)| share * part(&action.body));
                 if all > 0.0 { speculated.sum::<f64>() / all } else { 1.0 }
             }
             NodeKind::Branch { .. } | NodeKind::Buffer { .. } => 1.0,
@@ -60,22 +65,87 @@ fn share_to(lookup: &LookupOutcomes, next: &Next, action: usize, default: usize,
     }
 }
 
-/// The share of executions in which these statements can run speculatively; both arms of an `if` count as
-/// equally likely.
-/// A product over statements: one that has a side effect keeps the whole body from being speculated.
-fn speculable(body: &[Statement], node: &Speculable) -> f64 {
-    let share = |statement: &Statement| {
-        if effects::speculation(statement, node) == Speculation::SideEffect {
-            0.0
-        } else if let Statement::If { then, otherwise, .. } = statement {
-            (speculable(then, node) + speculable(otherwise, node)) / 2.0
-        } else if let Statement::Scope { body, .. } = statement {
-            speculable(body, node)
-        } else {
-            1.0
+/// Where an execution of statements ends.
+#[derive(Clone, Copy)]
+enum End {
+    Through,
+    Exit,
+}
+
+impl End {
+    /// That of packets that go on to a node: by `exit` only where nothing else leads there.
+    fn of(through: bool, exit: bool) -> End {
+        if exit && !through { End::Exit } else { End::Through }
+    }
+}
+
+/// Of the executions of statements, those that end in one way, and those of them that can run speculatively.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    all: f64,
+    speculable: f64,
+}
+
+impl Share {
+    const WHOLE: Share = Share { all: 1.0, speculable: 1.0 };
+
+    fn times(self, other: Share) -> Share {
+        Share { all: self.all * other.all, speculable: self.speculable * other.speculable }
+    }
+
+    fn plus(self, other: Share) -> Share {
+        Share { all: self.all + other.all, speculable: self.speculable + other.speculable }
+    }
+
+    fn half(self) -> Share {
+        self.times(Share { all: 0.5, speculable: 0.5 })
+    }
+}
+
+/// The executions of statements by their ends; both arms of an `if` count as equally likely. An arm that ends with
+/// `exit`, as one that drops, does not count for packets that go on: none of them has run it.
+#[derive(Clone, Copy)]
+struct Executions {
+    through: Share,
+    exit: Share,
+}
+
+impl Executions {
+    fn of(body: &[Statement], node: &Speculable) -> Executions {
+        let mut ends = Executions { through: Share::WHOLE, exit: Share::default() };
+        for statement in body {
+            let inner = Executions::of_one(statement, node);
+            ends.exit = ends.exit.plus(ends.through.times(inner.exit));
+            ends.through = ends.through.times(inner.through);
         }
-    };
-    body.iter().map(share).product()
+        ends
+    }
+
+    fn of_one(statement: &Statement, node: &Speculable) -> Executions {
+        let through = |through| Executions { through, exit: Share::default() };
+        if effects::speculation(statement, node) == Speculation::SideEffect {
+            through(Share { all: 1.0, speculable: 0.0 })
+        } else if let Statement::If { then, otherwise, .. } = statement {
+            let arms = [Executions::of(then, node), Executions::of(otherwise, node)];
+            let both = |end: fn(&Executions) -> Share| end(&arms[0]).plus(end(&arms[1])).half();
+            Executions { through: both(|arm| arm.through), exit: both(|arm| arm.exit) }
+        } else if let Statement::Scope { body, .. } = statement {
+            Executions::of(body, node)
+        } else if matches!(statement, Statement::Exit) {
+            Executions { through: Share::default(), exit: Share::WHOLE }
+        } else {
+            through(Share::WHOLE)
+        }
+    }
+
+    /// Of the executions that end so, the share that can run speculatively; none, if none ends so.
+    fn speculable(&self, end: End) -> f64 {
+        let Share { all, speculable } = match end {
+            End::Through => self.through,
+            End::Exit => self.exit,
+        };
+        if all > 0.0 { speculable / all } else { 0.0 }
+    }
 }
 
 #[cfg(test)]
@@ -135,5 +205,45 @@ node queue: buffer { send 32w1 }
             (share_to(0, "popped"), share_to(0, "queue"), share_to(1, "popped"), share_to(1, "queue")),
             (0.5, 0.0, 0.25, 0.25)
         );
+    }
+
+    /// Packets that are wrong go to the host, behind a header of its own; the others go on.
+    const CHECKS: &str = "\
+program checks for none
+
+header h: label_t { label: 20, rest: 12 }
+header host: host_t { reason: 8 }
+variable x: 8
+
+entry checks
+
+node checks: block {
+  if h.label == 1 {
+    validate host
+    exit
+  }
+  if h.rest == 0 {
+    x = 1
+    if h.label == 2 {
+      validate host
+      exit
+    }
+  }
+} -> queue exit gone
+
+node gone: buffer { }
+
+node queue: buffer { send 32w1 }
+";
+
+    #[test]
+    fn packets_that_go_on_have_run_no_arm_that_ends_with_exit() {
+        let parsed = parse_file(CHECKS).unwrap_or_else(|errors| panic!("{errors:#?}"));
+        let inputs = Inputs::default();
+        let traffic = Traffic::estimate(&parsed.program, &inputs);
+        let model = Model::new(&parsed.program, &inputs, &traffic);
+        let node = |name: &str| parsed.program.nodes.iter().find(|(_, node)| node.name == name).expect("it is there").0;
+        let share = |to: &str| model.speculable_share(node("checks"), node(to));
+        assert_eq!((share("queue"), share("gone")), (1.0, 0.0));
     }
 }

@@ -35,6 +35,8 @@ const WORTH_OF_STATE: f64 = 0.002;
 const WORTH_OF_STATE_MOST: f64 = 0.25;
 /// Number of lookups up to which a common stage is tried, beginning at each of them.
 const MOST_TOGETHER: usize = 12;
+/// Number of lookups, the first ones, at which a greedy cut begins.
+const MOST_FIRSTS: usize = 4;
 /// Number of stages, the last ones, that a lookup may join.
 const MOST_JOINED: usize = 4;
 /// Number of nodes, the last that packets leave the path at, behind which a stage without lookups is tried.
@@ -66,7 +68,7 @@ fn compare(scheduler: &Scheduler, plan: &mut Plan, has_next: bool) {
     let mut best: Option<(f64, Plan)> = None;
     for burst in bursts {
         let begun = Plan { burst, loops: stages.clone(), ..plan.clone() };
-        let mut cut = if stages.is_empty() { best_cut(scheduler, begun) } else { cut(scheduler, begun) };
+        let mut cut = if stages.is_empty() { best_cut(scheduler, begun) } else { cut(scheduler, begun, 0) };
         if cut.loops.is_empty() && !needs_no_stages(pinned) {
             cut = minimum_cost_stage(scheduler, cut);
         }
@@ -129,17 +131,21 @@ fn waits(model: &Model, plan: &Plan) -> f64 {
     predicted.nodes.iter().map(|node| node.memory).sum::<f64>() / predicted.cycles()
 }
 
-/// The greedy cut, or the one with a common stage if that is cheaper.
+/// The greedy cut of minimum cost, or the one with a common stage if that is cheaper. Greedy cuts begin at each of the first
+/// lookups: those before stay unstaged, and a first stage that is vector code then has the checks behind them, too.
 fn best_cut(scheduler: &Scheduler, plan: Plan) -> Plan {
     let cost = |plan: &Plan| super::prefetch::minimum_cost(scheduler, plan);
     let lookups = lookups(scheduler.model, &plan);
+    if lookups.is_empty() {
+        return without_lookups(scheduler, &plan).unwrap_or(plan);
+    }
     let firsts = if lookups.len() > MOST_TOGETHER { 0 } else { lookups.len() };
+    let later = (1..firsts.min(MOST_FIRSTS)).map(|first| cut(scheduler, plan.clone(), first));
     let ones = (0..firsts).filter_map(|first| one_stage(scheduler, &plan, &lookups[first..]));
-    let one = ones.map(|one| (cost(&one), one)).min_by(|(a, _), (b, _)| a.total_cmp(b));
-    let cut = cut(scheduler, plan.clone());
-    match one {
-        Some((cycles, one)) if cycles < cost(&cut) * (1.0 - WORTH) => one,
-        _ if lookups.is_empty() => without_lookups(scheduler, &plan).unwrap_or(cut),
+    let others = later.chain(ones).map(|other| (cost(&other), other)).min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let cut = cut(scheduler, plan.clone(), 0);
+    match others {
+        Some((cycles, other)) if cycles < cost(&cut) * (1.0 - WORTH) => other,
         _ => cut,
     }
 }
@@ -222,13 +228,14 @@ enum Cut {
     Own,
 }
 
-/// Cuts the hot path greedily, for lookups that no stage of the plan makes already. Each is decided with the best placement
-/// of its own prefetch, beside those decided before; the plan has none of them, for the pass `prefetch` places all.
-fn cut(scheduler: &Scheduler, mut plan: Plan) -> Plan {
+/// Cuts the hot path greedily, for lookups that no stage of the plan makes already, from one of them on. Each is decided with
+/// the best placement of its own prefetch, beside those decided before; the plan has none of them, for the pass `prefetch`
+/// places all.
+fn cut(scheduler: &Scheduler, mut plan: Plan, first: usize) -> Plan {
     let model = scheduler.model;
     let fixed = plan.loops.len();
     let staged_nodes = staged_nodes(model, &plan);
-    for (node, name) in lookups(model, &plan).iter().filter(|(node, _)| !staged_nodes.contains(node)) {
+    for (node, name) in lookups(model, &plan).iter().filter(|(node, _)| !staged_nodes.contains(node)).skip(first) {
         let mut options: Vec<(Cut, Plan)> = vec![(Cut::Unstaged, plan.clone())];
         for number in plan.loops.len().saturating_sub(MOST_JOINED).max(fixed)..plan.loops.len() {
             let mut joined = plan.clone();

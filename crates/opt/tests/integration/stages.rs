@@ -5,7 +5,7 @@ use hlir::Program;
 use hlir::plan::Plan;
 use hlir::text::{parse_file, parse_plan, written_placement};
 use opt::analyze::Traffic;
-use opt::inputs::machine::{Lines, Stages};
+use opt::inputs::machine::{Lines, Stages, VectorUnit};
 use opt::inputs::{Access, Content, Cuts, Machine, Profile};
 use opt::model::{Model, Prediction};
 use opt::{Inputs, Selection};
@@ -314,4 +314,102 @@ fn stages_are_cut_where_they_can_be() {
     assert_eq!(planned(&program, Cuts::Chosen), [""; 0]);
     assert_eq!(planned(&program, Cuts::Possible), ["hosts"]);
     assert_eq!(planned(&timed, Cuts::Possible), [""; 0], "the clock has no value in a schedule");
+}
+
+/// A router: the interface's own address is looked up; then, headers are checked, and the route is looked up.
+const ROUTER: &str = r#"
+program router for none
+
+header hdr.ethernet: ethernet_t { dst: 48, src: 48, type: 16 }
+header hdr.ipv4: ipv4_t {
+  version_ihl: 8, diffserv: 8, total_length: 16, identification: 16, flags_offset: 16, ttl: 8, protocol: 8,
+  checksum: 16, src: 32, dst: 32
+}
+variable meta.port: 9
+variable meta.own: 48
+variable meta.sum: 16
+variable error: 32
+counter dropped: packets [2]
+
+table interfaces {
+  key in.port: exact
+  action own(mac: 48) { meta.own = mac }
+  action none() { meta.port = 511 }
+  default none()
+}
+
+table routes {
+  key hdr.ipv4.dst: lpm
+  action forward(port: 9) { meta.port = port }
+  action no_route() { meta.port = 511 }
+  default no_route()
+}
+
+parser parser { start start, accept sum, reject sum, error error }
+
+entry start
+
+node start: state of parser {
+  extract hdr.ethernet
+  extract hdr.ipv4
+} -> sum
+
+node sum: block {
+  hash internet_checksum {
+    field hdr.ipv4.version_ihl, field hdr.ipv4.diffserv, field hdr.ipv4.total_length, field hdr.ipv4.identification,
+    field hdr.ipv4.flags_offset, field hdr.ipv4.ttl, field hdr.ipv4.protocol, field hdr.ipv4.src, field hdr.ipv4.dst
+  } into meta.sum
+} -> interfaces
+
+node interfaces: apply interfaces -> check
+
+node check: block {
+  if hdr.ethernet.dst != meta.own || hdr.ethernet.type != 0x0800 || hdr.ipv4.version_ihl != 69 || hdr.ipv4.ttl <= 1 {
+    count dropped at 32w0
+    meta.port = 511
+    exit
+  }
+  if meta.sum != hdr.ipv4.checksum || hdr.ipv4.src[31:24] == 127 || hdr.ipv4.dst[31:24] == 127 {
+    count dropped at 32w1
+    meta.port = 511
+    exit
+  }
+} -> routes exit queue
+
+node routes: apply routes -> queue
+
+node queue: buffer {
+  when meta.port == 511: drop "no way"
+  otherwise -> deparser
+}
+
+node deparser: deparse {
+  emit hdr.ethernet
+  emit hdr.ipv4
+} -> departure
+
+node departure: buffer { send u32(meta.port) }
+"#;
+
+/// A first stage at the first lookup pays for the checksum, but would leave all checks to the commit phase. At the second
+/// one, it has these, too, for sixteen packets at once.
+#[test]
+fn a_first_stage_may_begin_at_a_later_lookup() {
+    let mut program: Program = parse_file(ROUTER).unwrap_or_else(|errors| panic!("{errors:#?}")).program;
+    let operation_cycles = Machine::default().operation_cycles;
+    let stages = Stages { operation_cycles, prefetch_cycles: 0.0, loop_cycles: 0.0, pipelining_cycles: 0.0 };
+    let vector = Some(VectorUnit { packets: 16, operation_cycles });
+    let machine = Machine { stages: Some(stages), vector, ..machine(1.0, 2.0) };
+    let nodes = ["start", "sum", "interfaces", "check", "routes", "queue", "deparser", "departure"];
+    let edges: String = nodes.windows(2).map(|edge| format!("1000 {} -> {}\n", edge[0], edge[1])).collect();
+    let profile = Some(Profile::parse(&edges).expect("a profile"));
+    let mut inputs = Inputs { machine, profile, ..Inputs::default() };
+    for (table, entries) in [("interfaces", 1), ("routes", 100)] {
+        let content = Content { entries, records: entries, masks: 1, is_known: true, ..Content::default() };
+        inputs.occupancy.tables.insert(table.to_string(), content);
+    }
+    let mut plan = Plan::default();
+    opt::optimize(&mut program, &mut plan, &inputs, &Selection::All, None);
+    let stages: Vec<(&str, u32)> = plan.loops.iter().map(|stage| (stage.node.as_str(), stage.vector)).collect();
+    assert_eq!(stages, [("routes", 16)]);
 }
