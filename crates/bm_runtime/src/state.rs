@@ -73,6 +73,9 @@ impl Device {
         if pipelines.has_saved() {
             return Err(SwapCode::Ongoing.into());
         }
+        if text.trim().is_empty() {
+            return Err(Fault::Sentence("the program is empty: expected the JSON that p4c writes".to_string()));
+        }
         let config = ForwardingPipelineConfig { p4_device_config: text.into_bytes(), ..Default::default() };
         pipelines.save(config).map_err(|refusal| {
             (self.settings.log)(&refusal.sentence);

@@ -14,10 +14,8 @@ impl<'j> Reader<'j> {
                 parameters.push(Parameter { name: parameter.name()?.to_string(), width, notes: Notes::default() });
             }
             let action = Action { name: at.name()?.to_string(), parameters, at: at.clone() };
-            let id = at.field("id")?;
-            if self.actions.insert(id.number()?, action).is_some() {
-                return Err(id.error(format!("another action has the id {}, too", id.value)));
-            }
+            let id = at.id(&self.actions)?;
+            self.actions.insert(id, action);
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Values of a JSON text that know their place in it, for messages: `pipelines[0].tables[3].key[0]`.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use hlir::diagnostic::Diagnostic;
@@ -133,6 +134,16 @@ impl<'j> At<'j> {
     /// The same where it may not be negative.
     pub fn bits(&self) -> Read<BigUint> {
         self.hex()?.to_biguint().ok_or_else(|| self.expected("a number that is not negative"))
+    }
+
+    /// The object's id, which no other one of its kind may have.
+    pub fn id<V>(&self, others: &HashMap<u64, V>) -> Read<u64> {
+        let id = self.field("id")?;
+        let number = id.number()?;
+        if others.contains_key(&number) {
+            return Err(id.error(format!("another object of this kind has the id {number}, too")));
+        }
+        Ok(number)
     }
 
     /// The `type` of a value that has one.

@@ -108,7 +108,8 @@ impl<'j> Reader<'j> {
         }
         let name = self.builder.names.object(at.name()?);
         let id = self.builder.program.digests.alloc(Digest { name, fields, notes: Notes::default() });
-        self.digests.insert(at.field("id")?.number()?, (id, at));
+        let number = at.id(&self.digests)?;
+        self.digests.insert(number, (id, at));
         Ok(())
     }
 

@@ -28,11 +28,8 @@ impl<'j> Reader<'j> {
         for transition in at.list("transitions")? {
             let to = self.state(states, transition.get("next_state").as_ref())?;
             match transition.kind()? {
-                // Nothing behind it is reached.
-                "default" => {
-                    otherwise = Some(to);
-                    break;
-                }
+                "default" | "hexstr" | "parse_vset" if otherwise.is_some() => {} // Nothing behind the default is reached.
+                "default" => otherwise = Some(to),
                 "hexstr" => cases.push(Case { sets: key_sets(&transition, &keys)?, to }),
                 "parse_vset" => {
                     let set = self.value_set(&transition, &keys)?;

@@ -30,7 +30,7 @@ impl Reader<'_> {
         let mut by_id = HashMap::new();
         for at in self.root.field("headers")?.items()? {
             let number = self.instance(&at, &types)?;
-            by_id.insert(at.field("id")?.number()?, number);
+            by_id.insert(at.id(&by_id)?, number);
         }
         let find = |id: &At<'_>| -> Read<usize> {
             let number = id.number()?;
@@ -56,7 +56,7 @@ impl Reader<'_> {
             self.storage.unions.push(members);
             let number = self.storage.unions.len() - 1;
             self.storage.named_unions.insert(at.name()?.to_string(), number);
-            unions.insert(at.field("id")?.number()?, number);
+            unions.insert(at.id(&unions)?, number);
         }
         for at in self.root.list("header_union_stacks")? {
             let ids = at.field("header_union_ids")?.items()?;

@@ -52,6 +52,11 @@ impl<'j> Reader<'j> {
         let own = at.name()?;
         let name = self.builder.names.table(own);
         let source = self.interface.and_then(|interface| interface.tables.iter().find(|table| table.name == own));
+        if let Some(kind) = at.get("type")
+            && !["simple", "indirect", "indirect_ws"].contains(&kind.text()?)
+        {
+            return Err(kind.error(format!("{} is no type of table", kind.value)));
+        }
         let keys = self.keys(at, source)?;
         let (mut actions, ids) = self.table_actions(at)?;
         let (default, default_constant) = self.default_entry(at, source, &mut actions, &ids)?;

@@ -7,8 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 type Answer<T> = Result<T, Fault<MulticastCode>>;
 
-/// BMv2's answer where it has done what it was asked for, and where not.
-const DONE: i32 = 0;
+/// BMv2's answer where it cannot set a queue.
 const NOT_DONE: i32 = 1;
 
 const NONE: MulticastCode = MulticastCode::Error;
@@ -95,16 +94,17 @@ impl Device {
     }
 }
 
+/// Mappings of mirroring are answered by 1 where it is done, and by 0 where it is not, as in BMv2; queues the other way round.
 impl SimpleSwitch for Device {
     fn mirroring_mapping_add(&self, session: i32, port: i32) -> Result<i32, Fault<Undeclared>> {
         let config = MirroringSession { port: Some(port), mgid: None };
         let added = self.mirroring_session_add(session, config);
-        Ok(if added.is_ok() { DONE } else { NOT_DONE })
+        Ok(i32::from(added.is_ok()))
     }
 
     fn mirroring_mapping_delete(&self, session: i32) -> Result<i32, Fault<Undeclared>> {
         let deleted = self.mirroring_session_delete(session);
-        Ok(if deleted.is_ok() { DONE } else { NOT_DONE })
+        Ok(i32::from(deleted.is_ok()))
     }
 
     fn mirroring_mapping_get_egress_port(&self, session: i32) -> Result<i32, Fault<Undeclared>> {

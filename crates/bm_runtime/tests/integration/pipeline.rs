@@ -78,6 +78,8 @@ fn another_program_runs_after_the_swap() {
     assert_eq!(text(client.bm_swap_configs()), Err("NotOngoing".to_string()));
     let failed = text(client.bm_load_new_config("control {".to_string())).expect_err("this is no program");
     assert!(!failed.is_empty());
+    let failed = text(client.bm_load_new_config(" \n".to_string())).expect_err("there is no program");
+    assert!(failed.contains("is empty"), "{failed}");
     let renamed = EVERYTHING.replace("table hosts", "table neighbours").replace("hosts.apply", "neighbours.apply");
     text(client.bm_load_new_config(renamed)).expect("the program is well formed");
     assert_eq!(switch.ports_of(1, &frame(1)), [4], "the first program runs until the swap");

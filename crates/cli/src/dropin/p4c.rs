@@ -45,7 +45,7 @@ struct Arguments {
     #[arg(long, value_name = "FORMAT", value_parser = ["text", "json", "binary"])]
     p4runtime_format: Option<String>,
     /// Write the entries of the program's own tables to these files
-    #[arg(long, value_name = "FILES", value_delimiter = ',')]
+    #[arg(long, alias = "p4runtime-entries-file", value_name = "FILES", value_delimiter = ',')]
     p4runtime_entries_files: Vec<PathBuf>,
     /// Accepted: the user's own externs are in the program anyway
     #[arg(long)]
@@ -53,12 +53,52 @@ struct Arguments {
     /// Accepted: errors have their places anyway
     #[arg(short = 'g')]
     debug: bool,
+    #[command(flatten)]
+    accepted: Accepted,
     /// Accepted: nothing more is printed
     #[arg(short = 'v', long, action = clap::ArgAction::Count)]
     verbose: u8,
     /// Accepted: this compiler always optimizes, for the machine of the switch
     #[arg(short = 'O', value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     optimize: Option<String>,
+}
+
+/// Flags of p4c about how it compiles, which change nothing here
+#[derive(clap::Args)]
+#[command(next_help_heading = "Accepted without effect")]
+struct Accepted {
+    /// Parsers within others are compiled as one anyway
+    #[arg(long)]
+    parser_inline_opt: bool,
+    /// Loops are compiled as loops
+    #[arg(long = "loopsUnroll")]
+    loops_unroll: bool,
+    /// Messages of the compiler's developers
+    #[arg(long)]
+    ndebug: bool,
+    #[arg(short = 'T', value_name = "LEVELS", help = "Messages of the compiler's developers")]
+    log: Vec<String>,
+    /// Intermediate programs are printed by `bacus show`
+    #[arg(long, value_name = "PASSES")]
+    top4: Vec<String>,
+    /// As --top4
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
+    /// Passes cannot be left out
+    #[arg(long = "excludeFrontendPasses", value_name = "PASSES")]
+    exclude_frontend_passes: Vec<String>,
+    /// As --excludeFrontendPasses
+    #[arg(long = "excludeMidendPasses", value_name = "PASSES")]
+    exclude_midend_passes: Vec<String>,
+    /// All errors are reported
+    #[arg(long = "maxErrorCount", value_name = "N")]
+    max_error_count: Option<u32>,
+    /// Files of the compilers that the driver calls
+    #[arg(long)]
+    save_temps: bool,
+    /// The language of the program is P4_16
+    #[arg(short = 'x', value_name = "LANGUAGE", value_parser = ["p4-16", "p4_16", "16"])]
+    language: Option<String>,
 }
 
 /// Targets by the names that p4c has for those with v1model.
@@ -81,14 +121,31 @@ pub enum Kind {
     Compiler,
 }
 
+/// The driver's `-Xp4c ARGUMENT` and `-Xp4c=ARGUMENT`, as the arguments themselves: there is one compiler.
+fn without_driver(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let (mut plain, mut is_next) = (Vec::new(), false);
+    for argument in arguments {
+        let text = argument.to_str().unwrap_or_default();
+        if let Some(of_compiler) = if is_next { Some(text) } else { text.strip_prefix("-Xp4c=") } {
+            plain.extend(of_compiler.split_whitespace().map(OsString::from));
+            is_next = false;
+        } else if text == "-Xp4c" {
+            is_next = true;
+        } else {
+            plain.push(argument);
+        }
+    }
+    plain
+}
+
 pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), Failure> {
-    let mut arguments: Arguments = parsed(arguments);
+    let mut arguments: Arguments = parsed(without_driver(arguments).into_iter());
     arguments.output = Some(output(arguments.output.as_deref(), &arguments.source.program, kind));
     if let Some(file) = arguments.p4runtime_file.take() {
         arguments.p4runtime_files.push(with_format(&file, arguments.p4runtime_format.as_deref()));
-        return compile(&arguments, Some(&file));
+        return compile(&arguments, Some(&file), kind);
     }
-    compile(&arguments, None)
+    compile(&arguments, None, kind)
 }
 
 /// A name whose ending means the format: --p4runtime-file may have any name.
@@ -103,7 +160,7 @@ fn with_format(file: &Path, format: Option<&str>) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn compile(arguments: &Arguments, renamed: Option<&Path>) -> Result<(), Failure> {
+fn compile(arguments: &Arguments, renamed: Option<&Path>, kind: Kind) -> Result<(), Failure> {
     let described = p4info_files::Files::of(&arguments.p4runtime_files, &arguments.p4runtime_entries_files)?;
     let (loaded, interface) = frontend::load_with_interface(&arguments.source)?;
     let written = artefact::of(&loaded.program, &arguments.source.program)?;
@@ -112,7 +169,7 @@ fn compile(arguments: &Arguments, renamed: Option<&Path>) -> Result<(), Failure>
         std::fs::rename(written, file).map_err(|error| Failure::unwritable(file, &error))?;
     }
     let Some(path) = &arguments.output else { return Ok(()) };
-    if let Some(folder) = path.parent() {
+    if let Some(folder) = path.parent().filter(|_| kind == Kind::Driver) {
         std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
     }
     files::write(path, written.as_bytes())
@@ -135,6 +192,17 @@ fn output(given: Option<&Path>, program: &Path, kind: Kind) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_that_change_nothing_are_taken() {
+        let taken = |line: &str| {
+            let arguments = without_driver(line.split('|').map(OsString::from));
+            Arguments::try_parse_from(arguments).map(|arguments| arguments.p4runtime_files)
+        };
+        let line = "p4c|-x|p4-16|-Xp4c|--p4runtime-files a.txtpb -g|-Xp4c=--ndebug|--loopsUnroll|--maxErrorCount|5|-T|x:3|b.p4";
+        assert_eq!(taken(line).expect("all are known"), [PathBuf::from("a.txtpb")]);
+        assert!(taken("p4c|-x|p4-14|b.p4").is_err() && taken("p4c|--testJson|b.p4").is_err());
+    }
 
     #[test]
     fn the_output_is_named_as_the_program() {

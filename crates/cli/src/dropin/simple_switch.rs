@@ -4,6 +4,7 @@ use super::parsed;
 use crate::run;
 use clap::Parser;
 use driver::failure::Failure;
+use nix::net::if_::if_nametoindex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +12,11 @@ use std::path::{Path, PathBuf};
 const THRIFT_PORT: u16 = 9090;
 /// That of v1model, which no device can have.
 const DROP_PORT: u32 = 511;
+
+/// What BMv2 takes for a limit.
+fn at_least_one() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(i32::MAX))
+}
 
 /// Which of the two commands it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,6 +33,7 @@ pub enum Kind {
     name = "simple_switch",
     version,
     disable_version_flag = true,
+    infer_long_args = true,
     after_help = "Flags of the target follow `--`. docs/dropin.md compares the switch with BMv2."
 )]
 struct Arguments {
@@ -54,7 +61,7 @@ struct Arguments {
     /// Print what happens on standard output
     #[arg(long, conflicts_with = "log_file")]
     log_console: bool,
-    /// Write what happens to this file
+    /// Write what happens to FILE.txt
     #[arg(long, value_name = "FILE")]
     log_file: Option<PathBuf>,
     /// Least important messages
@@ -64,7 +71,7 @@ struct Arguments {
     #[arg(long)]
     log_flush: bool,
     /// Accepted: the file of --log-file is not rotated
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     log_file_max_size: Option<u64>,
     /// Accepted, as --log-file-max-size
     #[arg(long, value_name = "N")]
@@ -84,8 +91,8 @@ struct Arguments {
     /// Accepted: packets are not printed
     #[arg(long, value_name = "BYTES")]
     dump_packet_data: Option<u64>,
-    /// Directory in which the switch saves its state, and with which it starts
-    #[arg(long, value_name = "DIR")]
+    /// State to start with: a file of `serialize_state`, or a directory in which the switch saves its state as well
+    #[arg(long, value_name = "PATH")]
     restore_state: Option<PathBuf>,
     /// Refused: packets come from interfaces and captures
     #[arg(long, value_name = "ADDRESS")]
@@ -106,7 +113,7 @@ struct Arguments {
 
 /// Flags behind `--`.
 #[derive(Parser)]
-#[command(name = "simple_switch --", disable_version_flag = true)]
+#[command(name = "simple_switch --", disable_version_flag = true, disable_help_flag = true, infer_long_args = true)]
 struct Target {
     /// Address of the P4Runtime server
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:9559")]
@@ -142,13 +149,13 @@ struct Target {
     #[arg(long)]
     disable_swap: bool,
     /// Accepted: there is no such limit
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     max_mc_groups: Option<u32>,
     /// Accepted: there is no such limit
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     max_l1_entries: Option<u32>,
     /// Accepted: there is no such limit
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
     max_l2_entries: Option<u32>,
     /// Refused: packets come from interfaces and captures
     #[arg(long, value_name = "ADDRESS:PORT")]
@@ -190,9 +197,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), 
         driver::stdout::print_line!("{major}.{minor}");
         return Ok(());
     }
-    let target: Target =
-        parsed(std::iter::once(OsString::from("simple_switch --")).chain(arguments.target.iter().cloned()));
+    let target = target(&arguments.target);
     check(&arguments, &target)?;
+    let arguments = with_known_interfaces(arguments);
     if let Some(path) = &arguments.log_file {
         log_to(path)?;
     }
@@ -211,6 +218,16 @@ pub fn run(arguments: impl Iterator<Item = OsString>, kind: Kind) -> Result<(), 
         (late.seconds, &late.ports),
         (device_config, notifications),
     )
+}
+
+/// The flags behind `--`. BMv2 reports a mistake in them, and runs without them.
+fn target(flags: &[OsString]) -> Target {
+    let command = || std::iter::once(OsString::from("simple_switch --"));
+    Target::try_parse_from(command().chain(flags.iter().cloned())).unwrap_or_else(|error| {
+        drop(error.print());
+        eprintln!("Target parser returned an error: the switch runs without the flags behind `--`");
+        Target::parse_from(command())
+    })
 }
 
 /// Captures that are read some time after the start.
@@ -235,6 +252,10 @@ fn check(arguments: &Arguments, target: &Target) -> Result<(), Failure> {
             "--packet-in, --dp-grpc-server-addr: packets come from interfaces (-i) and captures (--use-files)",
         );
     }
+    if let Some(path) = arguments.restore_state.as_deref().filter(|path| !path.exists()) {
+        let message = format!("state dump input file {} cannot be opened", path.display());
+        return Err(Failure::input(message));
+    }
     if arguments.pcap.as_deref().is_some_and(|folder| !folder.is_dir()) {
         return refused("--pcap: there is no such directory");
     }
@@ -248,6 +269,23 @@ fn check(arguments: &Arguments, target: &Target) -> Result<(), Failure> {
         return refused("--grpc-server-ssl needs --grpc-server-cert and --grpc-server-key");
     }
     Ok(())
+}
+
+/// A start script may name an interface that is not there, or not yet: BMv2 runs without it.
+fn with_known_interfaces(mut arguments: Arguments) -> Arguments {
+    if arguments.use_files.is_some() {
+        return arguments;
+    }
+    arguments.interfaces.retain(|(port, name)| {
+        let is_there = name.contains([':', ',']) || if_nametoindex(name.as_str()).is_ok();
+        if !is_there {
+            eprintln!(
+                "warning: port {port}: there is no interface `{name}`; the switch runs without it (later: `port_add {name} {port}`)"
+            );
+        }
+        is_there
+    });
+    arguments
 }
 
 /// A line for each flag that does less than in BMv2.
@@ -267,8 +305,11 @@ fn notes(arguments: &Arguments, target: &Target) -> Vec<&'static str> {
     flags.into_iter().filter(|(is_given, _)| *is_given).map(|(_, note)| note).collect()
 }
 
-/// What is printed goes to a file.
+/// What is printed goes to a file, to whose name BMv2 adds an ending.
 fn log_to(path: &Path) -> Result<(), Failure> {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(".txt");
+    let path = Path::new(&name);
     let unwritable = |error: std::io::Error| Failure::unwritable(path, &error);
     let file = std::fs::File::create(path).map_err(unwritable)?;
     nix::unistd::dup2_stdout(&file).map_err(|error| unwritable(error.into()))?;
@@ -370,6 +411,27 @@ mod tests {
     }
 
     #[test]
+    fn flags_may_be_abbreviated_and_have_bounds() {
+        assert_eq!(
+            flags_of("simple_switch --inter 1@a --thrift-p 9191 --no-p4", Kind::Thrift),
+            "bacus run --port 1=a --device-id 0 --thrift 0.0.0.0:9191"
+        );
+        for line in ["--max-mc-groups 0", "--max-l1-entries 0", "--max-l2-entries 2147483648"] {
+            assert!(Target::try_parse_from(["t"].into_iter().chain(line.split(' '))).is_err(), "{line}");
+        }
+        let line = "s --no-p4 --log-file f --log-file-max-size 0";
+        assert!(Arguments::try_parse_from(line.split(' ')).is_err());
+    }
+
+    #[test]
+    fn a_switch_runs_without_an_interface_that_is_not_there() {
+        let arguments = Arguments::parse_from("s --no-p4 -i 1@lo -i 2@there-is-none".split(' '));
+        assert_eq!(with_known_interfaces(arguments).interfaces, [(1, "lo".to_string())]);
+        let arguments = Arguments::parse_from("s --no-p4 --use-files 0 -i 2@there-is-none".split(' '));
+        assert_eq!(with_known_interfaces(arguments).interfaces.len(), 1, "it is a capture");
+    }
+
+    #[test]
     fn captures_come_after_the_start() {
         for interface in [&["-i", "3@pcap3"][..], &["-i 3@pcap3"], &["-i3@pcap3"]] {
             let line = [&["simple_switch"], interface, &["--use-files", "1", "x.json"]].concat();
@@ -386,6 +448,7 @@ mod tests {
             check(&arguments, &target).err().map(|failure| failure.message().to_string()).unwrap_or_default()
         };
         assert!(refused("s").contains("input JSON"));
+        assert!(refused("s --no-p4 --restore-state /there/is/no/such/place").contains("cannot be opened"));
         assert!(refused("s --no-p4 -- --cpu-port 0").contains("--cpu-port"));
         assert!(refused("s --no-p4 -- --drop-port 5").contains("511"));
         assert!(refused("s --no-p4 -- --grpc-server-ssl").contains("--grpc-server-cert"));

@@ -114,7 +114,7 @@ fn tend(arguments: &Arguments, running: &mut Running, now: Duration, times: &mut
     if interrupt::take_counts() {
         running.report(arguments);
     }
-    answer(running, arguments.controllers.cpu_port);
+    answer(running, arguments);
 }
 
 /// Saves registers where their interval has passed, and the last snapshot is written.
@@ -128,7 +128,14 @@ fn save_registers<L: Replay>(arguments: &Arguments, switch: &Shared<L>, now: Dur
 }
 
 /// Answers all requests that wait. A client that has left needs no answer.
-fn answer(running: &mut Running, cpu_port: Option<u32>) {
+fn answer(running: &mut Running, arguments: &Arguments) {
+    let cpu_port = arguments.controllers.cpu_port;
+    // The lines of BMv2's log.
+    let log = |line: String| {
+        if arguments.is_bmv2 {
+            print_line!("{line}");
+        }
+    };
     while let Ok(request) = running.requests.try_recv() {
         match request {
             Request::Report(client) => drop(client.send(report::message(
@@ -136,8 +143,18 @@ fn answer(running: &mut Running, cpu_port: Option<u32>) {
                 cpu_port,
                 running.specialiser.as_ref().and_then(Specialiser::reported),
             ))),
-            Request::AddPort(port, client) => drop(client.send(running.add_port(port))),
-            Request::RemovePort(port, client) => drop(client.send(running.remove_port(&port))),
+            Request::AddPort(port, client) => {
+                log(format!("Adding interface {} as port {}", port.name(), port.number));
+                let added = running.add_port(port);
+                if added.is_err() {
+                    log("Add port operation failed".to_string());
+                }
+                drop(client.send(added));
+            }
+            Request::RemovePort(port, client) => {
+                log(format!("Removing port {port}"));
+                drop(client.send(running.remove_port(&port)));
+            }
         }
     }
 }

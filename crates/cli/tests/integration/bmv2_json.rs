@@ -162,57 +162,71 @@ fn said_of(name: &str, from: &str, to: &str) -> String {
     said(&ran)
 }
 
+/// What is changed in the program, and the mistake that is found.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    (
+        r#""version": [2, 23]"#,
+        r#""version": [3, 0]"#,
+        "__meta__.version[0]: this is version 3.0 of the format; version 2.x is read",
+    ),
+    (
+        r#""version": [2, 23]"#,
+        r#""version": [2, 25]"#,
+        "__meta__.version[1]: this is version 2.25 of the format; the newest that is read is 2.24",
+    ),
+    (
+        r#""op": "mark_to_drop""#,
+        r#""op": "mark_to_keep""#,
+        "actions[2].primitives[0].op: the primitive `mark_to_keep` is not known",
+    ),
+    (
+        r#"["ip", "src"], "mask""#,
+        r#"["ip", "scr"], "mask""#,
+        "pipelines[0].tables[1].key[0].target[1]: header `ip` has no field `scr`",
+    ),
+    (
+        r#""action_ids": [3, 2, 0]"#,
+        r#""action_ids": [3, 9, 0]"#,
+        "pipelines[0].tables[1].action_ids[1]: no action has the id 9",
+    ),
+    (r#""type": "simple""#, r#""type": "plain""#, "pipelines[0].tables[0].type: \"plain\" is no type of table"),
+    (
+        r#""name": "ip", "id": 2"#,
+        r#""name": "ip", "id": 1"#,
+        "headers[2].id: another object of this kind has the id 1, too",
+    ),
+    (
+        r#"{"type": "default", "value": null, "mask": null, "next_state": null}"#,
+        r#"{"type": "default", "value": null, "mask": null, "next_state": null},
+                {"type": "hexstr", "value": "0x1", "mask": null, "next_state": "tail"}"#,
+        "parsers[0].parse_states[0].transitions[2].next_state: no parser state is called \"tail\"",
+    ),
+    (
+        r#""true_next": "ingress.routes""#,
+        r#""true_next": "ingress.roots""#,
+        "pipelines[0].conditionals[0].true_next: no node of the pipeline is called \"ingress.roots\"",
+    ),
+    (
+        r#""key": "0x0b000000""#,
+        r#""key": "0xb0b000000""#,
+        "entries[2].match_key[0].key: this number has at most 32 bits",
+    ),
+    (
+        r#""calculation": "calc""#,
+        r#""calculation": "clac""#,
+        "checksums[0].calculation: no calculation is called `clac`",
+    ),
+    (r#""ingress.drop": null"#, r#""ingress.drop": "node_1""#, "the pipeline leads from"),
+    (
+        r#"["egress_spec", 9, false]"#,
+        r#"["egress_spek", 9, false]"#,
+        "the program has no field `standard_metadata.egress_spec`",
+    ),
+];
+
 #[test]
 fn mistakes_name_their_place() {
-    let cases = [
-        (
-            r#""version": [2, 23]"#,
-            r#""version": [3, 0]"#,
-            "__meta__.version[0]: this is version 3.0 of the format; version 2.x is read",
-        ),
-        (
-            r#""version": [2, 23]"#,
-            r#""version": [2, 25]"#,
-            "__meta__.version[1]: this is version 2.25 of the format; the newest that is read is 2.24",
-        ),
-        (
-            r#""op": "mark_to_drop""#,
-            r#""op": "mark_to_keep""#,
-            "actions[2].primitives[0].op: the primitive `mark_to_keep` is not known",
-        ),
-        (
-            r#"["ip", "src"], "mask""#,
-            r#"["ip", "scr"], "mask""#,
-            "pipelines[0].tables[1].key[0].target[1]: header `ip` has no field `scr`",
-        ),
-        (
-            r#""action_ids": [3, 2, 0]"#,
-            r#""action_ids": [3, 9, 0]"#,
-            "pipelines[0].tables[1].action_ids[1]: no action has the id 9",
-        ),
-        (
-            r#""true_next": "ingress.routes""#,
-            r#""true_next": "ingress.roots""#,
-            "pipelines[0].conditionals[0].true_next: no node of the pipeline is called \"ingress.roots\"",
-        ),
-        (
-            r#""key": "0x0b000000""#,
-            r#""key": "0xb0b000000""#,
-            "entries[2].match_key[0].key: this number has at most 32 bits",
-        ),
-        (
-            r#""calculation": "calc""#,
-            r#""calculation": "clac""#,
-            "checksums[0].calculation: no calculation is called `clac`",
-        ),
-        (r#""ingress.drop": null"#, r#""ingress.drop": "node_1""#, "the pipeline leads from"),
-        (
-            r#"["egress_spec", 9, false]"#,
-            r#"["egress_spek", 9, false]"#,
-            "the program has no field `standard_metadata.egress_spec`",
-        ),
-    ];
-    for (from, to, expected) in cases {
+    for (from, to, expected) in MISTAKES {
         let said = said_of("routes", from, to);
         assert!(said.contains("changed.json: ") && said.contains(expected), "{from} as {to}:\n{said}");
     }

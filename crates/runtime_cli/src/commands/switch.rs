@@ -62,8 +62,10 @@ pub fn load_config(session: &mut Session, arguments: &[&str]) -> Outcome {
     exactly(arguments, 1)?;
     let Ok(text) = std::fs::read_to_string(arguments[0]) else { return input("Not a valid filename") };
     say!(session, "Loading new Json config");
+    if crate::json::parse(&text).is_err() {
+        return input("Not a valid JSON file");
+    }
     session.standard().bm_load_new_config(text.clone())?;
-    // Of a program in another form, names are those of the switch after the swap.
     if let Ok(config) = Config::read(&text) {
         session.config = config;
     }
