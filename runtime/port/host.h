@@ -37,7 +37,7 @@ struct host {
 	int wake;	/* a socket; -1: there is none, and the worker must not sleep */
 	int rouse;	/* its other end, which others write to */
 	int control_rouse;	/* a socket that wakes the control thread; -1: there is none */
-	const _Atomic uint32_t *control_sleeps;	/* 1: it waits for workers that have slept and have packets again */
+	const _Atomic uint32_t *control_sleeps;	/* 1: it waits until a worker has packets again */
 };
 
 /* The front of a punted packet's message, sent to the control plane and back. What was saved follows, rounded up to 8 bytes, then the packet. */

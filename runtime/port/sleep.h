@@ -6,9 +6,9 @@
  *    poll
  *    sleeping = 0 (seq_cst): what is looked up from here on is as writers have left it
  *
- * One of both sees the other; likewise with a worker that hands packets over (spread.h). The control thread sleeps in the same way: a worker that a packet has
- * woken looks whether it does, and it looks at `sleeping` when it has stored that it sleeps. A writer does not wait for a worker that sleeps: it has had empty
- * bursts enough to hold nothing. */
+ * One of both sees the other; likewise with a worker that hands packets over (spread.h). The control thread sleeps in the same way: behind each burst with
+ * packets, a worker looks whether it does, and it looks at `sleeping` when it has stored that it sleeps. So it does not matter what ended the worker's sleep
+ * before. A writer does not wait for a worker that sleeps: it has had empty bursts enough to hold nothing. */
 #ifndef BACUS_SLEEP_H
 #define BACUS_SLEEP_H
 
@@ -52,30 +52,17 @@ sleeper_add(struct sleeper *sleeper, int file)
 		sleeper->files[sleeper->count++] = (struct pollfd){ .fd = file, .events = POLLIN };
 }
 
-/* A packet has come. The control thread looks more often then at what the program has for it. */
-static inline void
-sleeper_rouse_control(const struct host *host)
-{
-	const char byte = 0;
-
-	if (host->control_sleeps != NULL && atomic_load(host->control_sleeps) != 0)
-		(void)send(host->control_rouse, &byte, sizeof(byte), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 static inline void
 sleeper_sleep(struct sleeper *sleeper, struct worker *worker, const _Atomic uint32_t *stop, long most_ns)
 {
 	const struct timespec most = { .tv_nsec = most_ns };
 	struct host *host = worker->host;
-	int ready = 0;
 	char byte;
 
 	atomic_store(&host->sleeping, 1);
 	if (atomic_load(&host->attention) == 0 && atomic_load(stop) == 0 && !spread_waits(worker->id))
-		ready = ppoll(sleeper->files, sleeper->count, &most, NULL);
+		(void)ppoll(sleeper->files, sleeper->count, &most, NULL);
 	atomic_store(&host->sleeping, 0);
-	if (ready > (sleeper->files[0].revents != 0))
-		sleeper_rouse_control(host);
 	while ((sleeper->files[0].revents & POLLIN) != 0 && recv(host->wake, &byte, sizeof(byte), MSG_DONTWAIT) > 0)
 		;
 }
@@ -113,9 +100,15 @@ struct idleness {
 	uint64_t before_ns;	/* and the one before it */
 };
 
+/* Packets have come, and were processed. Wakes the control thread, which looks often then at what the program has for it. */
 static inline void
 idleness_end(struct idleness *idleness, const struct worker *worker)
 {
+	const struct host *host = worker->host;
+	const char byte = 0;
+
+	if (host->control_sleeps != NULL && atomic_load(host->control_sleeps) != 0)
+		(void)send(host->control_rouse, &byte, sizeof(byte), MSG_DONTWAIT | MSG_NOSIGNAL);
 	idleness->polls = 0;
 	idleness->before_ns = idleness->packet_ns;
 	idleness->packet_ns = worker->clock_ns;

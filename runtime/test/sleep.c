@@ -21,13 +21,15 @@ waiting(int file)
 	return count;
 }
 
-/* The worker sleeps with what is sent to it before: a packet at its port, and a call. How often the control thread was woken. */
+/* The worker sleeps with what is sent to it before: a packet at its port, and a call. Whatever has ended the sleep, it then finds packets or none. How often
+ * the control thread was woken. */
 static uint32_t
-woken(struct worker *worker, const int control[2], const int port[2], const int wake[2], uint32_t packets, uint32_t calls)
+woken(struct worker *worker, const int control[2], const int port[2], const int wake[2], uint32_t packets, uint32_t calls, int finds)
 {
 	const _Atomic uint32_t stop = 0;
 	const struct host *host = worker->host;
 	static struct sleeper sleeper;
+	struct idleness idleness = { 0 };
 
 	sleeper_begin(&sleeper, worker);
 	sleeper_add(&sleeper, port[0]);
@@ -36,6 +38,9 @@ woken(struct worker *worker, const int control[2], const int port[2], const int 
 	sleeper_sleep(&sleeper, worker, &stop, packets + calls == 0 ? 1000 : LONG_NS);
 	CHECK(atomic_load(&host->sleeping) == 0 && waiting(wake[0]) == 0);
 	CHECK(waiting(port[0]) == packets);
+	CHECK(waiting(control[0]) == 0);
+	if (finds)
+		idleness_end(&idleness, worker);
 	return waiting(control[0]);
 }
 
@@ -57,16 +62,19 @@ test_sleep(void)
 	host.control_rouse = control[1];
 	host.control_sleeps = &sleeps;
 	/* A control thread that does not sleep looks by itself. */
-	CHECK(woken(&worker, control, port, wake, 1, 0) == 0);
+	CHECK(woken(&worker, control, port, wake, 1, 0, 1) == 0);
 	atomic_store(&sleeps, 1);
-	CHECK(woken(&worker, control, port, wake, 1, 0) == 1);
-	CHECK(woken(&worker, control, port, wake, 1, 1) == 1);
+	CHECK(woken(&worker, control, port, wake, 1, 0, 1) == 1);
+	CHECK(woken(&worker, control, port, wake, 1, 1, 1) == 1);
 	/* It is the control thread that calls, and a sleep that ends by itself brings it nothing. */
-	CHECK(woken(&worker, control, port, wake, 0, 1) == 0);
-	CHECK(woken(&worker, control, port, wake, 0, 0) == 0);
-	/* What was called for before the sleep needs no other wake-up. */
+	CHECK(woken(&worker, control, port, wake, 0, 1, 0) == 0);
+	CHECK(woken(&worker, control, port, wake, 0, 0, 0) == 0);
+	/* A packet that comes just behind either, or behind a call before the sleep. */
+	CHECK(woken(&worker, control, port, wake, 0, 1, 1) == 1);
+	CHECK(woken(&worker, control, port, wake, 0, 0, 1) == 1);
 	atomic_store(&host.attention, 1);
-	CHECK(woken(&worker, control, port, wake, 0, 0) == 0);
+	CHECK(woken(&worker, control, port, wake, 0, 0, 0) == 0);
+	CHECK(woken(&worker, control, port, wake, 0, 0, 1) == 1);
 	for (uint32_t i = 0; i < 2; i++) {
 		close(control[i]);
 		close(port[i]);

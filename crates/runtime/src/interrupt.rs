@@ -15,12 +15,19 @@ const IGNORED: usize = 1;
 
 unsafe extern "C" {
     fn signal(number: c_int, handler: usize) -> usize;
+    fn __errno_location() -> *mut c_int;
 }
 
 extern "C" fn note(number: c_int) {
     let flag = if number == SIGUSR1 { &COUNTS } else { &STOP };
     flag.store(true, Ordering::SeqCst);
+    // SAFETY: the location of this thread's `errno`, which the code that the signal interrupts may be about to read.
+    let errno = unsafe { __errno_location() };
+    // SAFETY: see above.
+    let before = unsafe { errno.read() };
     crate::rest::rouse();
+    // SAFETY: see above.
+    unsafe { errno.write(before) };
 }
 
 /// From now on [`stop_requested`] reports Ctrl-C, SIGTERM and SIGHUP, and [`take_counts`] of SIGUSR1. SIGHUP stays ignored where it is (`nohup`).
@@ -28,7 +35,7 @@ extern "C" fn note(number: c_int) {
 pub fn catch() {
     let handler = note as extern "C" fn(c_int) as usize;
     for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] {
-        // SAFETY: the handler stores to an atomic and writes to a socket.
+        // SAFETY: the handler stores to atomics, writes to a socket and restores `errno`.
         unsafe {
             if signal(number, handler) == IGNORED && number == SIGHUP {
                 signal(number, IGNORED);

@@ -18,10 +18,8 @@ use std::time::{Duration, Instant};
 const IDLE: Duration = Duration::from_millis(200);
 /// How often entries are looked through for those that no packet has hit for long.
 const AGING: Duration = Duration::from_millis(50);
-/// How often links are looked at: several questions to the kernel for each port.
+/// How often links are looked at: several questions to the kernel for each port. In an idle switch, the thread sleeps meanwhile: no link wakes it.
 const WATCHING: Duration = Duration::from_millis(20);
-/// How long the thread sleeps in an idle switch, where neither a packet nor a client wakes it.
-const REST: Duration = Duration::from_millis(100);
 /// Empty polls in a row that make a worker idle.
 const IDLE_POLLS: u64 = 64;
 
@@ -46,10 +44,15 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
     report_ready(arguments, running);
     let (start, mut seen, mut times, mut failed) = (Instant::now(), 0, Times::default(), None);
     loop {
-        if rest(arguments, running, times.looked.saturating_sub(times.packet.max(times.woken))) {
-            times.woken = start.elapsed();
-        }
+        let (slept, is_woken) = rest(arguments, running, times.looked.saturating_sub(times.packet.max(times.woken)));
         let now = start.elapsed();
+        if is_woken {
+            times.woken = now;
+        }
+        if slept {
+            // The switch was idle meanwhile, whatever has come since.
+            times.looked = times.looked.max(now.saturating_sub(LOOK));
+        }
         let received = received(running);
         if received != seen {
             running.busy += now - times.looked;
@@ -79,15 +82,15 @@ pub fn carry(arguments: &Arguments, running: &mut Running) -> Result<(), Failure
     failed.map_or(Ok(()), |text| Err(Failure::input(text)))
 }
 
-/// Sleeps until the next look; whether there is something to do. Where nothing has happened for a while, that is when a packet wakes a worker, or when a client
-/// or a signal comes.
-fn rest(arguments: &Arguments, running: &Running, quiet: Duration) -> bool {
+/// Waits for the next look. Where nothing has happened for a while, the thread sleeps until a packet, a client or a signal comes, or links are looked at.
+/// Whether it did, and whether it was woken.
+fn rest(arguments: &Arguments, running: &Running, quiet: Duration) -> (bool, bool) {
     let ends_by_itself = arguments.duration.is_some() || arguments.until_idle || arguments.ends_with_captures();
     if ends_by_itself || quiet < IDLE || !running.relay.is_quiet() {
         std::thread::sleep(LOOK);
-        return false;
+        return (false, false);
     }
-    runtime::rest::sleep(if running.relay.ages() { AGING } else { REST }, || running.relay.is_quiet())
+    (true, runtime::rest::sleep(WATCHING, || running.relay.is_quiet()))
 }
 
 /// What is due now and then.

@@ -53,11 +53,6 @@ impl<L: Replay> Relay<L> {
         switch.all_sleep() && switch.queues().iter().all(|queue| queue.waiting == 0) && self.misses.is_empty()
     }
 
-    /// Whether the program has entries that age.
-    pub fn ages(&self) -> bool {
-        self.switch.lock().engine().is_some_and(|engine| engine.has_aging())
-    }
-
     /// Lets workers that sleep look at their ports anew.
     pub fn rouse_workers(&self) {
         self.switch.lock().engine().into_iter().for_each(|engine| engine.switch().rouse());
