@@ -1,5 +1,5 @@
-/* The port layer without DPDK: interfaces of the kernel, by packet sockets or AF_XDP. Packets are the program's own descriptors, and the ports fill them: there
- * is no other descriptor to copy from (docs/ports.md).
+/* The port layer without DPDK: interfaces of the kernel, by packet sockets or AF_XDP, and memif. Packets are the program's own descriptors, and the ports
+ * fill them: there is no other descriptor to copy from (docs/ports.md).
  *
  * Each worker has a pool of buffers of its own. A buffer returns to the pool that it came from, since the worker that receives a packet also sends it. */
 #ifndef BACUS_NATIVE_H
@@ -8,6 +8,7 @@
 #include "packet/own_pool.h"
 #include "port/interface.h"
 #include "port/layer.h"
+#include "port/memif.h"
 #include "port/xdp.h"
 
 #define NATIVE_NUMBERS 65536u	/* numbers that ports may have: 0 .. 65535 */
@@ -16,8 +17,9 @@
 #define NATIVE_BURST 512u	/* the largest burst that a pipeline may ask for here */
 
 struct native_port {
-	struct interface *interface;	/* NULL: the port is not open */
+	struct interface *interface;	/* NULL: it is no interface of the kernel */
 	struct xdp_interface *xdp;	/* NULL: it has packet sockets */
+	struct memif *memif;		/* NULL: it is not memif */
 	uint16_t number;
 	uint32_t served;		/* 1: workers poll it, and send by it. Changes only while no worker is within a burst */
 	_Atomic uint32_t disabled;	/* 1: nothing is received or sent */
@@ -30,7 +32,7 @@ struct native_port {
 /* A port, or a queue of it, that a worker polls. */
 struct native_source {
 	struct native_port *port;
-	struct xdp_queue *queue;	/* NULL: it has packet sockets */
+	struct xdp_queue *queue;	/* NULL: it has packet sockets, or is memif */
 	_Atomic uint64_t discarded;	/* packets that came while the port was disabled */
 	_Atomic uint64_t discarded_bytes;
 	uint16_t numbers[NATIVE_BURST];	/* its port's number, once for each packet of a burst */
@@ -71,6 +73,12 @@ static inline struct native_port *
 native_port_of(uint16_t number)
 {
 	return &native_ports[native_places[number]];
+}
+
+static inline int
+native_is_open(const struct native_port *port)
+{
+	return port->interface != NULL || port->memif != NULL;
 }
 
 int native_open(uint16_t number, const char *device, uint32_t descriptors, char *error);

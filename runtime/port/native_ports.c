@@ -1,4 +1,4 @@
-/* The port layer without DPDK: opening, serving and counting interfaces. */
+/* The port layer without DPDK: opening, serving and counting its ports. */
 #define _GNU_SOURCE
 #include "port/native.h"
 #include "port/spread.h"
@@ -58,10 +58,23 @@ native_outputs(uint32_t place)
 	return 0;
 }
 
+static void native_port_begin(struct native_port *port, uint16_t number);
+
+/* Of devices, memif alone is had without DPDK. */
 int
 native_open(uint16_t number, const char *device, uint32_t descriptors, char *error)
 {
-	(void)descriptors;
+	if (strncmp(device, "memif:", 6) == 0) {
+		struct native_port *port = native_port_new(number, error);
+
+		if (port == NULL)
+			return -1;
+		if (native_outputs(0) != 0 || native_outputs(native_places[number]) != 0)
+			return port_fail(error, "no memory for `%s`", device);
+		native_port_begin(port, number);
+		port->memif = memif_open(number, device + 6, descriptors, error);
+		return port->memif == NULL ? -1 : 0;
+	}
 	return port_fail(error, "`%s` (port %u) is a device of DPDK, and this switch runs without: its ports are interfaces of the kernel "
 		"(`--metadata overlaying` runs it with DPDK)", device, number);
 }
@@ -215,6 +228,8 @@ native_serve(struct native_port *port, char *error)
 {
 	static uint32_t next;
 
+	if (port->memif != NULL)
+		port->memif->longest = native_longest();
 	if (port->xdp != NULL ? native_serve_xdp(port, error) != 0 : native_worker_ports_add(native_worker_ports[next++ % native_workers], port, NULL) != 0)
 		return port->xdp != NULL ? -1 : port_fail(error, "no memory for port %u", port->number);
 	port->served = 1;
@@ -242,7 +257,7 @@ native_begin(uint32_t workers, char *error)
 		return -1;
 	native_packets.longest = native_longest();
 	for (uint32_t place = 1; place < NATIVE_PORTS; place++)
-		if (native_ports[place].interface != NULL && native_serve(&native_ports[place], error) != 0)
+		if (native_is_open(&native_ports[place]) && native_serve(&native_ports[place], error) != 0)
 			return -1;
 	return 0;
 }
@@ -252,7 +267,7 @@ native_add(uint16_t number, char *error)
 {
 	struct native_port *port = native_port_of(number);
 
-	if (port->interface == NULL)
+	if (!native_is_open(port))
 		return port_fail(error, "port %u is not open", number);
 	if (native_serve(port, error) == 0)
 		return 0;
@@ -290,6 +305,9 @@ native_close(struct native_port *port)
 	if (port->xdp != NULL)
 		xdp_close(port->xdp);
 	port->xdp = NULL;
+	if (port->memif != NULL)
+		memif_close(port->memif);
+	port->memif = NULL;
 	port->served = 0;
 	atomic_store(&port->disabled, 0);
 }
@@ -299,10 +317,11 @@ native_remove(uint16_t number)
 {
 	struct native_port *port = native_port_of(number);
 
-	if (port->interface == NULL)
+	if (!native_is_open(port))
 		return;
 	native_close(port);
-	interface_close(port->interface);
+	if (port->interface != NULL)
+		interface_close(port->interface);
 	port->interface = NULL;
 }
 
@@ -323,9 +342,11 @@ native_stop(void)
 	for (uint32_t place = 1; place < NATIVE_PORTS; place++) {
 		struct native_port *port = &native_ports[place];
 
-		if (port->interface == NULL)
+		if (!native_is_open(port))
 			continue;
 		native_close(port);
+		if (port->interface == NULL)
+			continue;
 		if (pthread_create(&threads[count], NULL, native_close_interface, port->interface) == 0)
 			count++;
 		else
@@ -350,10 +371,11 @@ native_inject(uint16_t number, const uint8_t *frame, uint32_t length, uint32_t c
 		packets[i] = (void *)(uintptr_t)frame;
 		lengths[i] = (uint16_t)length;
 	}
-	while (port->interface != NULL && port->xdp == NULL && sent < count && taken != 0) {
-		const uint32_t left = count - sent;
+	while (native_is_open(port) && port->xdp == NULL && sent < count && taken != 0) {
+		const uint16_t left = (uint16_t)(count - sent < NATIVE_INJECTED ? count - sent : NATIVE_INJECTED);
 
-		taken = interface_send(port->interface, packets, lengths, (uint16_t)(left < NATIVE_INJECTED ? left : NATIVE_INJECTED), &refused);
+		taken = port->memif != NULL ? memif_send(port->memif, packets, lengths, left, &refused)
+			: interface_send(port->interface, packets, lengths, left, &refused);
 		sent += taken;
 	}
 	return sent;
@@ -363,7 +385,7 @@ static uint32_t
 native_enabled(const struct native_port *port)
 {
 	return atomic_load_explicit(&port->disabled, memory_order_relaxed) == 0 &&
-		atomic_load_explicit(&port->interface->enabled, memory_order_relaxed) != 0;
+		(port->interface == NULL || atomic_load_explicit(&port->interface->enabled, memory_order_relaxed) != 0);
 }
 
 /* A port that is disabled has no link, whatever its interface reports. */
@@ -408,11 +430,14 @@ native_counts(uint16_t number, struct port_counts *counts)
 	struct native_port *port = native_port_of(number);
 	struct native_spread spread_of;
 
-	if (port->interface == NULL)
+	if (!native_is_open(port))
 		return -1;
 	/* Before what was received: of that these are a part. */
 	spread_of = native_spread_of(port);
-	interface_counts(port->interface, counts);
+	if (port->memif != NULL)
+		memif_counts(port->memif, counts);
+	else
+		interface_counts(port->interface, counts);
 	for (uint32_t worker = 0; worker < native_workers; worker++) {
 		const struct worker_ports *served = native_worker_ports[worker];
 
@@ -436,8 +461,12 @@ native_enable(uint16_t number, uint32_t enabled, char *error)
 	struct native_port *port = native_port_of(number);
 	int failure;
 
-	if (port->interface == NULL)
+	if (!native_is_open(port))
 		return port_fail(error, "port %u is not open", number);
+	if (port->memif != NULL) {
+		atomic_store(&port->disabled, !enabled);
+		return 0;
+	}
 	failure = interface_enable(port->interface, enabled);
 	if (failure != 0 && (enabled || (failure != EPERM && failure != EACCES)))
 		return port_fail(error, "the interface `%s`: %s", port->interface->name, strerror(failure));
@@ -452,9 +481,9 @@ native_watch(uint16_t number, uint32_t *enabled)
 	struct native_port *port = native_port_of(number);
 	enum link_state link;
 
-	if (port->interface == NULL)
+	if (!native_is_open(port))
 		return -1;
-	link = interface_watch(port->interface);
+	link = port->memif != NULL ? memif_link_state(port->memif) : interface_watch(port->interface);
 	if (port->xdp != NULL)
 		xdp_watch(port->xdp);
 	*enabled = native_enabled(port);

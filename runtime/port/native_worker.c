@@ -48,7 +48,10 @@ native_transmit(const struct worker_ports *served, struct native_port *port, voi
 	uint64_t refused = 0;
 	uint16_t taken;
 
-	if (port->xdp != NULL && queue != NULL) {
+	if (port->memif != NULL) {
+		taken = memif_send(port->memif, packets, lengths, count, &refused);
+		own_free(served->own, packets, taken);
+	} else if (port->xdp != NULL && queue != NULL) {
 		taken = xdp_send(queue, packets, lengths, count, &refused);
 	} else {
 		taken = interface_send(port->interface, packets, lengths, count, &refused);
@@ -188,6 +191,8 @@ native_receive(struct worker_ports *served, struct native_source *source, uint16
 
 	if (source->queue != NULL)
 		count = xdp_receive(source->queue, served->packets_in, served->lengths_in, limit, native_most_filled(served));
+	else if (source->port->memif != NULL)
+		count = memif_receive(source->port->memif, &served->own->pool, served->packets_in, served->lengths_in, limit);
 	else
 		count = interface_receive(source->port->interface, &served->own->pool, served->packets_in, served->lengths_in, limit);
 	if (__builtin_expect(atomic_load_explicit(&source->port->disabled, memory_order_relaxed) != 0, 0))
@@ -427,16 +432,28 @@ static void
 native_sleep(struct worker *worker, const struct worker_ports *served, const _Atomic uint32_t *stop, long most_ns)
 {
 	struct sleeper sleeper;
+	int has_come = 0;
 
 	sleeper_begin(&sleeper, worker);
 	for (uint32_t i = 0; i < served->source_count; i++) {
 		const struct native_source *source = served->sources[i];
 
+		if (source->port->memif != NULL) {
+			const int file = memif_arm(source->port->memif);
+
+			has_come |= file < 0;
+			sleeper_add(&sleeper, file);
+			continue;
+		}
 		sleeper_add(&sleeper, source->queue != NULL ? xdp_queue_fd(source->queue) : source->port->interface->rings[0].socket);
 		if (source->queue == NULL)
 			sleeper_add(&sleeper, source->port->interface->rings[1].socket);
 	}
-	sleeper_sleep(&sleeper, worker, stop, most_ns);
+	if (!has_come)
+		sleeper_sleep(&sleeper, worker, stop, most_ns);
+	for (uint32_t i = 0; i < served->source_count; i++)
+		if (served->sources[i]->port->memif != NULL)
+			memif_disarm(served->sources[i]->port->memif);
 }
 
 void

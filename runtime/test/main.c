@@ -16,6 +16,7 @@ static const struct {
 	{ "ring", test_ring },
 	{ "frames", test_frames },
 	{ "merge", test_merge },
+	{ "memif", test_memif },
 	{ "spread", test_spread },
 	{ "sleep", test_sleep },
 	{ "lanes_8", test_lanes_8 },

@@ -35,6 +35,7 @@ void test_packet(void);
 void test_ring(void);
 void test_frames(void);
 void test_merge(void);
+void test_memif(void);
 void test_spread(void);
 void test_sleep(void);
 void test_lanes_8(void);

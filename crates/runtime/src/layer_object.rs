@@ -21,10 +21,11 @@ impl Compiler {
     /// Compiles the port layer without DPDK: with AF_XDP where its libraries are installed.
     pub fn native_layer(&self, cache: &Cache) -> Result<PathBuf, Failure> {
         let with = |installed: &Installed| {
-            self.layer(cache, "bacus_native", &["native", "interface", "spread", "xdp"], installed)
+            self.layer(cache, "bacus_native", &["native", "memif", "interface", "spread", "xdp"], installed)
         };
         let none = Installed::default();
-        let without = || self.layer(cache, "bacus_native", &["native", "interface", "spread", "without_xdp"], &none);
+        let without =
+            || self.layer(cache, "bacus_native", &["native", "memif", "interface", "spread", "without_xdp"], &none);
         match installed(&["libxdp", "libbpf"]) {
             Some(installed) => with(&installed),
             None if self.is_there() => without(),

@@ -26,9 +26,13 @@ fn dpdk() -> Finding {
     const OF: &str = "DPDK";
     match runtime::dpdk_version() {
         Some(version) => Finding::ok(OF, version),
-        None => Finding::new(OF, State::Missing, "pkg-config does not know libdpdk: ports on interfaces of the kernel need none")
-            .costs("no ports on NICs, captures, tap devices and memif; interfaces of the kernel by packet sockets or AF_XDP alone")
-            .mended("apt-get install pkg-config dpdk-dev libdpdk-dev"),
+        None => Finding::new(
+            OF,
+            State::Missing,
+            "pkg-config does not know libdpdk: ports on interfaces of the kernel need none",
+        )
+        .costs("no ports on NICs, captures and tap devices; interfaces of the kernel, and memif, need none")
+        .mended("apt-get install pkg-config dpdk-dev libdpdk-dev"),
     }
 }
 

@@ -51,7 +51,9 @@ fn opened(control: &ControlThread, port: Port) -> Option<(u16, PathBuf)> {
         Device::Captures { input, output } => {
             (Port { number: port.number, device: Device::Captures { input: PathBuf::new(), output } }, Some(input))
         }
-        device @ (Device::Interface(..) | Device::Devargs(_)) => (Port { number: port.number, device }, None),
+        device @ (Device::Interface(..) | Device::Memif(_) | Device::Devargs(_)) => {
+            (Port { number: port.number, device }, None)
+        }
     };
     let number = port.number;
     match control.add_port(port) {

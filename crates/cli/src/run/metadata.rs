@@ -56,7 +56,7 @@ pub fn metadata(
 ) -> Result<Metadata, Failure> {
     let is_late = ports.is_empty() && late.is_empty();
     let lacks_dpdk = is_late && runtime::dpdk_version().is_none();
-    let is_without_dpdk = lacks_dpdk || !ports.is_empty() && ports.iter().chain(late).all(is_interface);
+    let is_without_dpdk = lacks_dpdk || !ports.is_empty() && ports.iter().chain(late).all(is_native);
     let chosen = match (given, plans.iter().find_map(|file| file.descriptor())) {
         (Some(given), _) => given,
         (None, Some(descriptor)) => Metadata::of(descriptor, is_without_dpdk),
@@ -68,9 +68,19 @@ pub fn metadata(
             "note: ports that are added can be interfaces of the kernel alone, since DPDK is missing (apt-get install libdpdk-dev)"
         );
     }
-    match ports.iter().find(|port| chosen == Metadata::Exchange && !is_interface(port)) {
+    if let Some(port) =
+        ports.iter().find(|port| chosen != Metadata::Exchange && matches!(port.device, Device::Memif(_)))
+    {
+        return Err(Failure::input(format!(
+            "port {} ({}) needs a switch without DPDK: exchange, with all ports memif or on interfaces of the kernel\n\
+             hint: net_memif{0},socket=PATH,socket-abstract=no,role=server is DPDK's own",
+            port.number,
+            port.name()
+        )));
+    }
+    match ports.iter().find(|port| chosen == Metadata::Exchange && !is_native(port)) {
         Some(port) => Err(Failure::input(format!(
-            "port {} ({}) is a device of DPDK, and exchange has ports on interfaces of the kernel alone\n\
+            "port {} ({}) is a device of DPDK, and exchange has memif and interfaces of the kernel alone\n\
              hint: --metadata overlaying, or copying, runs all ports with DPDK",
             port.number,
             port.name()
@@ -79,9 +89,10 @@ pub fn metadata(
     }
 }
 
-fn is_interface(port: &Port) -> bool {
+/// Whether the layer without DPDK has such ports.
+fn is_native(port: &Port) -> bool {
     match port.device {
-        Device::Interface(..) => true,
+        Device::Interface(..) | Device::Memif(_) => true,
         Device::Captures { .. } | Device::Devargs(_) => false,
     }
 }

@@ -93,6 +93,7 @@ Examples:
 Ports:
   N=pcap:IN,OUT  captures; either may be left out; IN may be an STF file: its packets for port N
   N=INTERFACE    a network interface of the kernel, such as veth0 (needs root or CAP_NET_RAW)
+  N=memif:SOCKET,role=server|client  another process, by shared memory
   N=DEVARGS      any DPDK device: the PCI address of a NIC, or devargs such as net_tap0,iface=tap0
 Entries:
   FILE           STF, a script of simple_switch_CLI, runtime JSON, P4Runtime, or the compact form
@@ -171,7 +172,7 @@ pub struct Arguments {
     /// Read each input capture N times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = WORKERS)]
     repeat: u32,
-    /// What becomes of the driver's descriptor of a packet [default: the plan's, or exchange if all ports are interfaces of the kernel]
+    /// What becomes of the driver's descriptor of a packet [default: the plan's, or exchange if all ports are interfaces of the kernel or memif]
     #[arg(long, value_name = "MODEL", help_heading = WORKERS)]
     metadata: Option<Metadata>,
     /// Seed of `random`

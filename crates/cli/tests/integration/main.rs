@@ -37,6 +37,7 @@ mod groups;
 mod lsp;
 mod many_ports;
 mod members_in_stages;
+mod memif;
 mod miss_handler;
 mod mistakes;
 mod names;

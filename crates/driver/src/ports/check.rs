@@ -46,7 +46,7 @@ impl Port {
     pub fn check_recordable(&self) -> Result<(), Failure> {
         match &self.device {
             Device::Interface(_, Connected::Any | Connected::PacketSockets) => Ok(()),
-            Device::Interface(_, Connected::Xdp) | Device::Captures { .. } | Device::Devargs(_) => {
+            Device::Interface(_, Connected::Xdp) | Device::Captures { .. } | Device::Memif(_) | Device::Devargs(_) => {
                 Err(Failure::input(format!(
                     "port {} ({}) cannot be recorded: that is for interfaces of the kernel by packet sockets\n\
                      hint: write --port {0}=INTERFACE, or leave --record out",
@@ -73,7 +73,7 @@ fn check_devices(one: &Port, other: &Port) -> Result<(), Failure> {
 /// What distinguishes a device: the interface, or the first word of DPDK's arguments.
 fn device(port: &Port) -> Option<&str> {
     port.interface().or(match &port.device {
-        Device::Captures { .. } | Device::Interface(..) => None,
+        Device::Captures { .. } | Device::Interface(..) | Device::Memif(_) => None,
         Device::Devargs(devargs) => devargs.split(',').next(),
     })
 }
@@ -94,7 +94,7 @@ fn check_captures(port: &Port, other: &Port) -> Result<(), Failure> {
     }
     match &other.device {
         Device::Captures { input, .. } if file(input).as_ref() == Some(&output) => refused("input"),
-        Device::Captures { .. } | Device::Interface(..) | Device::Devargs(_) => Ok(()),
+        Device::Captures { .. } | Device::Interface(..) | Device::Memif(_) | Device::Devargs(_) => Ok(()),
     }
 }
 

@@ -36,6 +36,8 @@ pub enum Device {
     Captures { input: PathBuf, output: PathBuf },
     /// A network interface of the kernel.
     Interface(String, Connected),
+    /// Another process by shared memory, without DPDK: the socket, and arguments.
+    Memif(String),
     /// Anything else that DPDK knows: a PCI address, or devargs.
     Devargs(String),
 }
@@ -56,6 +58,7 @@ impl FromStr for Port {
             }
             None if spec.starts_with("xdp:") => interface(&spec[4..], Connected::Xdp),
             None if spec.starts_with("packet:") => interface(&spec[7..], Connected::PacketSockets),
+            None if spec.starts_with("memif:") => Device::Memif(spec[6..].to_string()),
             None if spec.is_empty() => return Err("a device must be named".to_string()),
             None if !is_known(spec) => {
                 let kind = spec.split(':').next().unwrap_or(spec);
@@ -73,7 +76,7 @@ fn interface(name: &str, by: Connected) -> Device {
 }
 
 const DEVICES: &str = "write pcap:IN,OUT for captures, veth0, xdp:veth0 or packet:veth0 for an interface, \
-                       0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
+                       memif:/run/x.sock,role=server for another process, 0000:01:00.0 for a NIC, net_tap0,iface=tap0 for another device of DPDK";
 
 /// Whether the part before the first colon may be a part of a device's name for DPDK: of a PCI address, or one of its buses.
 fn is_known(spec: &str) -> bool {
@@ -107,7 +110,7 @@ impl Port {
                     self.number
                 )))
             }
-            Device::Interface(..) | Device::Devargs(_) => Ok(()),
+            Device::Interface(..) | Device::Memif(_) | Device::Devargs(_) => Ok(()),
         }
     }
 
@@ -118,6 +121,7 @@ impl Port {
             Device::Captures { input, output } => format!("pcap:{},{}", input.display(), output.display()),
             Device::Interface(name, Connected::PacketSockets) => format!("packet:{name}"),
             Device::Interface(name, Connected::Xdp) => format!("xdp:{name}"),
+            Device::Memif(socket) => format!("memif:{socket}"),
             Device::Interface(name, Connected::Any) | Device::Devargs(name) => name.clone(),
         }
     }
@@ -127,6 +131,7 @@ impl Port {
         match &self.device {
             Device::Captures { .. } => format!("net_pcap{}", self.number),
             Device::Interface(name, _) => name.clone(),
+            Device::Memif(socket) => format!("memif:{}", socket.split(',').next().unwrap_or(socket)),
             Device::Devargs(devargs) => devargs.split(',').next().unwrap_or(devargs).to_string(),
         }
     }
@@ -145,6 +150,7 @@ impl Port {
                 format!("net_pcap{number},rx_pcap={}{output}", self.replayed().display())
             }
             Device::Interface(name, _) => name.clone(),
+            Device::Memif(_) => self.name(),
             Device::Devargs(devargs) => devargs.clone(),
         }
     }
@@ -206,7 +212,7 @@ impl Port {
     /// The interface of the kernel by which the device receives, if it does so.
     fn interface(&self) -> Option<&str> {
         match &self.device {
-            Device::Captures { .. } => None,
+            Device::Captures { .. } | Device::Memif(_) => None,
             Device::Interface(name, _) => Some(name),
             Device::Devargs(devargs) => {
                 let of_packets = devargs.starts_with("net_af_packet") || devargs.starts_with("net_af_xdp");
@@ -239,6 +245,9 @@ impl Port {
             Device::Captures { .. } => "",
             Device::Interface(_, Connected::Xdp) => "\nhint: without `xdp:` the port has packet sockets",
             Device::Interface(..) => "\nhint: interfaces need the right to open packet sockets (root, or CAP_NET_RAW)",
+            Device::Memif(_) => {
+                "\nhint: as memif:/run/x.sock,id=0,role=server; the client of the other process has the same socket and id"
+            }
             Device::Devargs(_) if self.nic().is_some() => {
                 "\nhint: is the address right, and the NIC bound to vfio-pci? `dpdk-devbind.py --status` shows it"
             }
@@ -251,7 +260,7 @@ impl Port {
     pub fn output(&self) -> Option<&Path> {
         match &self.device {
             Device::Captures { output, .. } if !output.as_os_str().is_empty() => Some(output),
-            Device::Captures { .. } | Device::Interface(..) | Device::Devargs(_) => None,
+            Device::Captures { .. } | Device::Interface(..) | Device::Memif(_) | Device::Devargs(_) => None,
         }
     }
 

@@ -17,6 +17,7 @@ impl Port {
         match &self.device {
             Device::Captures { .. } => "net_pcap".to_string(),
             Device::Interface(..) => "interface".to_string(),
+            Device::Memif(_) => "memif".to_string(),
             Device::Devargs(devargs) => {
                 let name = devargs.split(',').next().unwrap_or(devargs);
                 let name =
@@ -36,13 +37,13 @@ impl Port {
         let is_given = |devargs: &str| devargs.split(',').any(|argument| argument.split('=').next() == Some(name));
         match &self.device {
             Device::Devargs(devargs) if is_given(devargs) => None,
-            Device::Devargs(_) | Device::Interface(..) | Device::Captures { .. } => Some(argument),
+            Device::Devargs(_) | Device::Interface(..) | Device::Memif(_) | Device::Captures { .. } => Some(argument),
         }
     }
 
     /// Whether the ring's size is given when the device is opened.
     pub fn has_ring_argument(&self) -> bool {
-        matches!(self.device, Device::Interface(..)) || self.ring_argument(1).is_some()
+        matches!(self.device, Device::Interface(..) | Device::Memif(_)) || self.ring_argument(1).is_some()
     }
 
     /// The device as DPDK names it, with a ring of this size if its arguments can have it.
@@ -57,7 +58,7 @@ impl Port {
     pub fn open(&self, layer: &PortLayer, ring: Option<u32>) -> Result<Option<String>, Failure> {
         let opened = match &self.device {
             Device::Interface(name, by) => layer.open_interface(self.number, name, *by, ring),
-            Device::Captures { .. } | Device::Devargs(_) => {
+            Device::Captures { .. } | Device::Memif(_) | Device::Devargs(_) => {
                 layer.open(self.number, &self.devargs_with(ring), ring).map(|()| None)
             }
         };
