@@ -348,3 +348,44 @@ fn an_editor_that_errs_is_answered_and_one_that_goes_ends_the_server() {
     assert!(editor.server.wait().unwrap().code().is_some());
     assert!(!path("apps").join("none.p4").exists());
 }
+
+/// Half a file is a program with an error, and the rest mends it.
+#[test]
+fn an_editor_that_sends_half_a_file_gets_its_mistakes_until_the_rest_comes() {
+    let (mut editor, program, _) = opened("lsp-half");
+    assert_eq!(editor.diagnostics(&program), Vec::<Value>::new());
+    editor.change(&program, 2, json!([{ "text": &PROGRAM[..PROGRAM.len() / 2] }]));
+    assert!(!editor.diagnostics(&program).is_empty(), "a control has no end");
+    editor.change(&program, 3, json!([{ "text": PROGRAM }]));
+    assert_eq!(editor.diagnostics(&program), Vec::<Value>::new());
+    editor.end();
+}
+
+/// A message that is cut, or whose length is wrong, ends the server: where the next one begins is unknown.
+#[test]
+fn messages_that_are_cut_or_have_a_wrong_length_end_the_server_with_the_reason() {
+    let request = r#"{"jsonrpc":"2.0","id":7,"method":"textDocument/moniker","params":{}}"#;
+    let whole = format!("Content-Length: {}\r\n\r\n{request}", request.len());
+    let cases = [
+        (whole[..whole.len() - 20].to_string(), "failed to fill whole buffer"),
+        (whole[..9].to_string(), "malformed header"),
+        (format!("Content-Length: {}\r\n\r\n{request}{whole}", request.len() - 10), "malformed LSP payload"),
+        (format!("Content-Length: {}\r\n\r\n{request}{whole}", request.len() + 10), "malformed LSP payload"),
+        (format!("Content-Length: x\r\n\r\n{request}"), "invalid digit"),
+        (format!("Content-Type: x\r\n\r\n{request}"), "no Content-Length"),
+    ];
+    for (sent, reason) in cases {
+        let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#;
+        let initialized = r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#;
+        let begun = [initialize, initialized].map(|text| format!("Content-Length: {}\r\n\r\n{text}", text.len()));
+        let mut command = bacus();
+        command.arg("lsp").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut server = command.spawn().unwrap();
+        // The end of a server that has seen enough may come before the rest is written.
+        drop(server.stdin.take().unwrap().write_all(format!("{}{sent}", begun.concat()).as_bytes()));
+        let output = server.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{sent}: {said}");
+        assert!(said.contains("error: the editor's connection ended: ") && said.contains(reason), "{sent}: {said}");
+    }
+}
