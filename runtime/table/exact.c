@@ -1,4 +1,4 @@
-/* Tables with exact keys, over the buckets of exact_cuckoo.c. Keys wider than two limbs are kept in items:
+/* Tables with exact keys, over the buckets of exact_cuckoo.c. Keys wider than four limbs are kept in items:
  * the slot has the key's hash and the item's number, the item has the key and the record number. Item numbers
  * are stable like record numbers, so buckets of an older array lead to the right items. */
 #include <string.h>
@@ -76,11 +76,11 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 {
 	struct exact_writer *writer = exact_of(layout);
 	const uint64_t hash = exact_hash(writer->exact, match->value, layout->limbs);
-	const uint64_t *key = layout->limbs > 2 ? &hash : match->value;
+	const uint64_t *key = exact_has_items(layout->limbs) ? &hash : match->value;
 	enum table_status status = TABLE_OK;
 	uint32_t number = record;
 
-	if (layout->limbs > 2)
+	if (exact_has_items(layout->limbs))
 		status = exact_item_create(writer, match->value, record, &number);
 	if (status != TABLE_OK)
 		return status;
@@ -93,7 +93,7 @@ exact_insert(struct layout *layout, const struct layout_match *match, uint32_t r
 		if (status == TABLE_OK)
 			status = exact_grow(writer);
 		if (status != TABLE_OK) {
-			if (layout->limbs > 2)
+			if (exact_has_items(layout->limbs))
 				numbers_give(&writer->items, number);
 			return status;
 		}
@@ -160,7 +160,7 @@ exact_remove(struct layout *layout, const struct layout_match *match)
 
 	/* A reader that has loaded the slot still compares the item's key: the item's number is reused only after a grace period. */
 	exact_take_out(writer, place.bucket, place.slot);
-	if (layout->limbs > 2)
+	if (exact_has_items(layout->limbs))
 		numbers_retire(&writer->items, layout->memory, number);
 	writer->count--;
 	return TABLE_OK;
@@ -172,10 +172,11 @@ exact_locate(const struct layout *layout, uint32_t note, struct layout_match *ma
 {
 	const struct exact_writer *writer = exact_of(layout);
 	const struct exact_array *array = writer->exact->array;
-	const struct exact_bucket *bucket = &array->buckets[note / exact_width(writer)];
+	const uint64_t line = note / exact_width(writer);
+	const struct exact_bucket *bucket = &array->buckets[line];
 	const uint32_t slot = note % exact_width(writer);
 
-	if (bucket >= array->buckets + array->bucket_count || *exact_record(writer, bucket, slot) == 0)
+	if (line >= array->bucket_count || (line & array->firsts) != line || *exact_record(writer, bucket, slot) == 0)
 		return 0;
 	*record = *exact_entry_record(writer, bucket, slot);
 	memcpy(match->value, exact_key(writer, bucket, slot), layout->limbs * sizeof(*match->value));
@@ -251,7 +252,7 @@ exact_create(const struct layout_request *request)
 	writer->exact = memory_allocate(request->memory, sizeof(*writer->exact));
 	writer->retired = memory_allocate(request->memory, EXACT_RETIRED_MOST * sizeof(*writer->retired));
 	if (writer->exact != NULL)
-		writer->exact->array = exact_array_create(request->memory, 0);
+		writer->exact->array = exact_array_create(request->memory, request->descriptor->key_limbs, 0);
 	if (writer->exact == NULL || writer->retired == NULL || writer->exact->array == NULL) {
 		exact_destroy(&writer->layout);
 		return NULL;

@@ -1,10 +1,11 @@
-/* Exact match on keys of any width: a cuckoo hash with buckets of one cache line. Most hits and most misses
- * read one line.
+/* Exact match on keys of any width: a cuckoo hash with buckets of one cache line, or of two neighbouring ones. Most hits and
+ * most misses read one bucket.
  *
- * A line holds five keys of one limb, or three of two limbs. For wider keys the slot holds the 64-bit hash,
- * and its number is that of an item elsewhere, with the whole key and the record number: two lines. A key is
- * in one of two buckets. A bucket counts the keys that it displaced to their second one, so a second line is
- * read only then. */
+ * A line holds five keys of one limb, or three of two limbs. Keys of three and four limbs are in buckets of two lines, three
+ * in each: both lines are prefetched at once, and they are in one page. For wider keys the slot holds the 64-bit hash, and
+ * its number is that of an item elsewhere, with the whole key and the record number: two lines, one after the other. A key
+ * is in one of two buckets. A bucket counts the keys that it displaced to their second one, so a second bucket is read only
+ * then. */
 #ifndef BACUS_TABLE_EXACT_H
 #define BACUS_TABLE_EXACT_H
 
@@ -21,6 +22,8 @@
  *    bytes   0       8       16      24      32      40  44  48  52  56  60
  *    1 limb  key 0   key 1   key 2   key 3   key 4   r0  r1  r2  r3  r4  flags
  *    2 limbs key 0           key 1           key 2           r0  r1  r2  flags
+ *    3 limbs key 0                   key 1                   r0  r1  r2  flags     the second line: key 2
+ *    4 limbs key 0                           unused          r0  r1  r2  flags     the second line: key 1, key 2
  *    wider   as 1 limb, with hashes for keys and item numbers for record numbers
  *
  *    flags   displaced keys (24 bits) | slots in a grace period (8 bits)
@@ -34,35 +37,63 @@ struct exact_bucket {
 };
 
 #define EXACT_FLAGS 15u
+#define EXACT_LINE_LIMBS 8u
 #define EXACT_LEFT_SHIFT 8u	/* flags: from here on, the number of displaced keys; below, the mask of slots in a grace period */
 
 /* An array of buckets, replaced as a whole when it grows. Its head is a line of its own, so that buckets are
  * lines. Readers load the size with the array's address, never apart: a size of one array with buckets of
  * another would lead beyond its end. */
 struct exact_array {
-	_Alignas(64) uint64_t bucket_count;
+	_Alignas(64) uint64_t bucket_count;	/* lines: where a bucket is two of them, it has the number of its first one, which is even */
 	uint64_t bytes;
-	uint8_t unused[48];
+	uint64_t firsts;	/* a mask for the number of a line that gives the number of its bucket */
+	uint8_t unused[40];
 	struct exact_bucket buckets[];
 };
 
 struct exact {
 	struct table table;
 	struct exact_array *array;
-	uint8_t *items;		/* of keys wider than two limbs, in lines: uint32_t record, uint32_t unused, the key */
+	uint8_t *items;		/* of keys that are too wide for buckets, in lines: uint32_t record, uint32_t unused, the key */
 };
+
+/* Whether keys are in items. */
+static inline uint32_t
+exact_has_items(uint32_t limbs)
+{
+	return limbs > 4;
+}
+
+/* Lines of a bucket. */
+static inline uint32_t
+exact_bucket_lines(uint32_t limbs)
+{
+	return limbs == 3 || limbs == 4 ? 2 : 1;
+}
 
 /* Limbs of a key in a bucket, and slots per bucket. */
 static inline uint32_t
 exact_slot_limbs(uint32_t limbs)
 {
-	return limbs == 2 ? 2 : 1;
+	return exact_has_items(limbs) ? 1 : limbs;
 }
 
 static inline uint32_t
 exact_slots(uint32_t limbs)
 {
-	return limbs == 2 ? 3 : 5;
+	return exact_slot_limbs(limbs) == 1 ? 5 : 3;
+}
+
+/* Where a slot's key begins in its bucket, in limbs. Of a bucket of two lines, keys from the end of the first line on are in
+ * the second one, for record numbers and flags are in the first. */
+static inline uint32_t
+exact_key_at(uint32_t limbs, uint32_t slot)
+{
+	const uint32_t front = limbs == 3 ? 2 : 1;
+
+	if (exact_bucket_lines(limbs) == 1 || slot < front)
+		return slot * exact_slot_limbs(limbs);
+	return EXACT_LINE_LIMBS + (slot - front) * limbs;
 }
 
 /* Both halves of a 128-bit product: a bit of a product depends on lower bits of its factors only, one of the
@@ -99,7 +130,7 @@ exact_array(const struct exact *table)
 static inline const struct exact_bucket *
 exact_first(const struct exact_array *array, uint64_t hash)
 {
-	return &array->buckets[table_bucket(hash, array->bucket_count)];
+	return &array->buckets[table_bucket(hash, array->bucket_count) & array->firsts];
 }
 
 /* Two choices: what overflows one bucket goes to another, so that chains of displacements are rare up to a load
@@ -107,7 +138,7 @@ exact_first(const struct exact_array *array, uint64_t hash)
 static inline const struct exact_bucket *
 exact_second(const struct exact_array *array, uint64_t hash)
 {
-	return &array->buckets[table_bucket(hash >> 32, array->bucket_count)];
+	return &array->buckets[table_bucket(hash >> 32, array->bucket_count) & array->firsts];
 }
 
 /* The line to prefetch. */
@@ -152,8 +183,10 @@ exact_goes_on(const void *address, const uint64_t *key)
  * is a valid record number, their OR is not. No branch per slot: which slot matches is random, and would be
  * mispredicted. Hence the mask: gcc may make a branch of `differ == 0 && ...`. */
 static inline uint32_t
-exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot_limbs, uint32_t slots)
+exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t limbs)
 {
+	const uint32_t slots = exact_slots(limbs);
+	const uint64_t *held = bucket->keys;
 	uint32_t found = 0;
 
 	for (uint32_t slot = 0; slot < slots; slot++) {
@@ -161,8 +194,8 @@ exact_scan(const struct exact_bucket *bucket, const uint64_t *key, uint32_t slot
 		uint64_t differ = 0;
 		uint32_t matching;
 
-		for (uint32_t limb = 0; limb < slot_limbs; limb++)
-			differ |= __atomic_load_n(&bucket->keys[slot * slot_limbs + limb], __ATOMIC_RELAXED) ^ key[limb];
+		for (uint32_t limb = 0; limb < limbs; limb++)
+			differ |= __atomic_load_n(held + exact_key_at(limbs, slot) + limb, __ATOMIC_RELAXED) ^ key[limb];
 		matching = record & (0u - (uint32_t)(differ == 0));
 		found = matching > found ? matching : found;
 	}
@@ -239,6 +272,32 @@ exact_matched_two(const struct exact_bucket *bucket, const uint64_t *key)
 	return _mm_and_si128(records, _mm_blend_epi32(matched, third, 8));
 }
 
+/* The number of a key of three or four limbs in a bucket of two lines, see `exact_scan`. Of three limbs, a fourth one that is
+ * loaded with them does not count. */
+static inline uint32_t
+exact_scan_lines(const struct exact_bucket *bucket, const uint64_t *key, uint32_t limbs)
+{
+	const uint64_t *held = bucket->keys;
+	const __m256i counts = _mm256_set_epi64x(limbs == 4 ? -1 : 0, -1, -1, -1);
+	const __m256i wanted = limbs == 4 ? _mm256_loadu_si256((const void *)key) :
+					    _mm256_set_epi64x(0, (long long)key[2], (long long)key[1], (long long)key[0]);
+	uint32_t records[3], found = 0;
+	__m256i differ[3];
+
+	for (uint32_t slot = 0; slot < 3; slot++)
+		records[slot] = __atomic_load_n(&bucket->words[EXACT_FLAGS - 3 + slot], __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	for (uint32_t slot = 0; slot < 3; slot++)
+		differ[slot] = _mm256_xor_si256(_mm256_loadu_si256((const void *)(held + exact_key_at(limbs, slot))), wanted);
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);	/* the flags are read after this, see `exact_overflowed` */
+	for (uint32_t slot = 0; slot < 3; slot++) {
+		const uint32_t matching = records[slot] & (0u - (uint32_t)_mm256_testz_si256(differ[slot], counts));
+
+		found = matching > found ? matching : found;
+	}
+	return found;
+}
+
 static inline __m128i
 exact_matched(const struct exact_bucket *bucket, const uint64_t *key, uint32_t limbs)
 {
@@ -303,7 +362,7 @@ exact_differs(const uint8_t *item, const uint64_t *key, uint32_t limbs)
 	return differ;
 }
 
-/* Keys of more than two limbs: every slot with this hash leads to an item, whose key decides. Two keys may have
+/* Keys in items: every slot with this hash leads to an item, whose key decides. Two keys may have
  * one 64-bit hash, so a slot with another key does not end the search. The vector compare only filters: it reads
  * keys before numbers, and the item's own key decides. Few keys have a second such slot, and which
  * slot it is cannot be predicted, so there is no branch for each slot. */
@@ -331,19 +390,21 @@ exact_scan_wide(const struct exact *table, const struct exact_bucket *bucket, ui
 	return 0;
 }
 
-/* A stage of the lookup: one bucket only. Wide keys first: their buckets have hashes in them, and are searched
+/* A stage of the lookup: one bucket only. Keys in items first: their buckets have hashes in them, and are searched
  * for the hash. */
 static inline uint32_t
 exact_find_in(const struct exact *table, const void *address, uint64_t hash, const uint64_t *key, uint32_t limbs)
 {
-	if (limbs > 2)
+	if (exact_has_items(limbs))
 		return exact_scan_wide(table, address, hash, key, limbs);
 #ifdef TABLE_AVX2
+	if (exact_bucket_lines(limbs) == 2)
+		return exact_scan_lines(address, key, limbs);
 	const __m128i matched = exact_matched(address, key, limbs);
 
 	return (uint32_t)_mm_cvtsi128_si32(exact_numbers(matched, matched, matched, matched));
 #else
-	return exact_scan(address, key, exact_slot_limbs(limbs), exact_slots(limbs));
+	return exact_scan(address, key, limbs);
 #endif
 }
 
@@ -414,7 +475,7 @@ exact_find_four(const struct exact *table, const struct exact_array *array, cons
 			matched[j] = exact_matched(group->addresses[i + j], group->keys + (size_t)(i + j) * limbs, limbs);
 		return table_group_found(group, i, exact_numbers(matched[0], matched[1], matched[2], matched[3]));
 	}
-	if (i == 0)
+	if (i == 0 && exact_has_items(limbs))
 		exact_prefetch_items(table, array, group);
 #endif
 	for (uint32_t j = 0; j < 4; j++)

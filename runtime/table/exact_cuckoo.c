@@ -21,7 +21,7 @@
 
 #include "table/exact_writer.h"
 
-#define EXACT_BUCKETS_LEAST 4u
+#define EXACT_BUCKETS_LEAST 4u	/* lines */
 /* Buckets that the search for a free slot visits. At a load of 5/8 it finds one after few; the limit ends it in
  * an array that hashes badly, which then grows. */
 #define EXACT_SEARCH_MOST 1024u
@@ -41,16 +41,25 @@ exact_bytes(uint64_t bucket_count)
 
 /* A position, bucket times slots plus slot, has to fit the 32 bits of a note: so many buckets at most. */
 struct exact_array *
-exact_array_create(struct memory *memory, uint64_t bucket_count)
+exact_array_create(struct memory *memory, uint32_t limbs, uint64_t bucket_count)
 {
-	const uint64_t count = bucket_count < EXACT_BUCKETS_LEAST ? EXACT_BUCKETS_LEAST : bucket_count;
+	const uint64_t wanted = bucket_count < EXACT_BUCKETS_LEAST ? EXACT_BUCKETS_LEAST : bucket_count;
+	const uint64_t count = wanted + wanted % exact_bucket_lines(limbs);
 	struct exact_array *array = bucket_count > UINT32_MAX / 5 ? NULL : memory_allocate(memory, exact_bytes(count));
 
 	if (array == NULL)
 		return NULL;
 	array->bucket_count = count;
 	array->bytes = exact_bytes(count);
+	array->firsts = UINT64_MAX - (exact_bucket_lines(limbs) - 1);
 	return array;
+}
+
+/* What a slot holds: a key, or the hash of one that is in an item. A bucket of two lines is one piece of memory. */
+static uint64_t *
+exact_held(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
+{
+	return (uint64_t *)(uintptr_t)bucket + exact_key_at(writer->layout.limbs, slot);
 }
 
 /* The whole key of an occupied slot, and its hash. */
@@ -59,8 +68,8 @@ exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, 
 {
 	const uint32_t limbs = writer->layout.limbs;
 
-	if (limbs <= 2)
-		return &bucket->keys[slot * limbs];
+	if (!exact_has_items(limbs))
+		return exact_held(writer, bucket, slot);
 	return (const uint64_t *)(const void *)(exact_item(writer->exact, *exact_record(writer, bucket, slot), limbs) + 8);
 }
 
@@ -68,8 +77,8 @@ exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, 
 static uint64_t
 exact_slot_hash(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot)
 {
-	if (writer->layout.limbs > 2)
-		return bucket->keys[slot];
+	if (exact_has_items(writer->layout.limbs))
+		return *exact_held(writer, bucket, slot);
 	return exact_hash(writer->exact, exact_key(writer, bucket, slot), writer->layout.limbs);
 }
 
@@ -79,7 +88,7 @@ exact_entry_record(const struct exact_writer *writer, const struct exact_bucket 
 {
 	uint32_t *record = exact_record(writer, bucket, slot);
 
-	if (writer->layout.limbs <= 2)
+	if (!exact_has_items(writer->layout.limbs))
 		return record;
 	return (uint32_t *)(void *)exact_item(writer->exact, *record, writer->layout.limbs);
 }
@@ -116,10 +125,10 @@ exact_free_slot(const struct exact_writer *writer, const struct exact_bucket *bu
 static void
 exact_publish(const struct exact_writer *writer, struct exact_bucket *bucket, uint32_t slot, const uint64_t *key, uint32_t record)
 {
-	const uint32_t limbs = exact_slot_limbs(writer->layout.limbs);
+	uint64_t *held = exact_held(writer, bucket, slot);
 
-	for (uint32_t limb = 0; limb < limbs; limb++)
-		__atomic_store_n(&bucket->keys[slot * limbs + limb], key[limb], __ATOMIC_RELAXED);
+	for (uint32_t limb = 0; limb < exact_slot_limbs(writer->layout.limbs); limb++)
+		__atomic_store_n(held + limb, key[limb], __ATOMIC_RELAXED);
 	__atomic_store_n(exact_record(writer, bucket, slot), record, __ATOMIC_RELEASE);
 }
 
@@ -231,11 +240,11 @@ exact_search(const struct exact_writer *writer, struct exact_array *array, struc
 static void
 exact_move(struct exact_writer *writer, struct exact_array *array, struct exact_bucket *from, uint32_t slot, struct exact_bucket *to)
 {
-	const uint32_t free_slot = exact_free_slot(writer, to), limbs = exact_slot_limbs(writer->layout.limbs);
+	const uint32_t free_slot = exact_free_slot(writer, to);
 	const int leaves_first = exact_first(array, exact_slot_hash(writer, from, slot)) == from;
 	const int seen = array == writer->exact->array;
 
-	exact_publish(writer, to, free_slot, &from->keys[slot * limbs], *exact_record(writer, from, slot));
+	exact_publish(writer, to, free_slot, exact_held(writer, from, slot), *exact_record(writer, from, slot));
 	exact_note(writer, array, to, free_slot);
 	if (leaves_first)
 		exact_add_flags(from, 1u << EXACT_LEFT_SHIFT);
@@ -319,15 +328,13 @@ static int
 exact_copy(struct exact_writer *writer, struct exact_array *to)
 {
 	const struct exact_array *from = writer->exact->array;
-	const uint32_t limbs = exact_slot_limbs(writer->layout.limbs);
-
-	for (uint64_t i = 0; i < from->bucket_count; i++) {
+	for (uint64_t i = 0; i < from->bucket_count; i += exact_bucket_lines(writer->layout.limbs)) {
 		const struct exact_bucket *bucket = &from->buckets[i];
 
 		for (uint32_t slot = 0; slot < exact_width(writer); slot++) {
 			const uint32_t record = *exact_record(writer, bucket, slot);
 
-			if (record != 0 && !exact_put(writer, to, exact_slot_hash(writer, bucket, slot), &bucket->keys[slot * limbs], record))
+			if (record != 0 && !exact_put(writer, to, exact_slot_hash(writer, bucket, slot), exact_held(writer, bucket, slot), record))
 				return 0;
 		}
 	}
@@ -343,7 +350,7 @@ exact_note_all(const struct exact_writer *writer)
 
 	if (!writer->layout.records->own)
 		return;
-	for (uint64_t i = 0; i < array->bucket_count; i++)
+	for (uint64_t i = 0; i < array->bucket_count; i += exact_bucket_lines(writer->layout.limbs))
 		for (uint32_t slot = 0; slot < exact_width(writer); slot++)
 			if (*exact_record(writer, &array->buckets[i], slot) != 0)
 				exact_note(writer, array, &array->buckets[i], slot);
@@ -358,7 +365,7 @@ exact_resize(struct exact_writer *writer, uint64_t bucket_count)
 	/* Cuckoo hashing can fail below its load: a few keys with the same two buckets are enough. A larger
 	 * array gives them others. */
 	for (uint32_t attempt = 0; attempt < 8; attempt++, bucket_count += bucket_count / 4) {
-		new = exact_array_create(memory, bucket_count);
+		new = exact_array_create(memory, writer->layout.limbs, bucket_count);
 		if (new == NULL)
 			return TABLE_NO_MEMORY;
 		if (exact_copy(writer, new)) {
@@ -374,11 +381,14 @@ exact_resize(struct exact_writer *writer, uint64_t bucket_count)
 	return TABLE_NO_MEMORY;
 }
 
-/* The load of 5/8, rounded up. Bulk loading reserves so many at once. */
+/* The load of 5/8, rounded up, in lines. Bulk loading reserves so many at once. */
 static uint64_t
 exact_buckets_for(const struct exact_writer *writer, uint64_t entries)
 {
-	return entries * EXACT_FULL_DENOMINATOR / (EXACT_FULL_NUMERATOR * exact_width(writer)) + 1;
+	const uint32_t lines = exact_bucket_lines(writer->layout.limbs);
+	const uint64_t buckets = entries * EXACT_FULL_DENOMINATOR / (EXACT_FULL_NUMERATOR * exact_width(writer)) + 1;
+
+	return buckets * lines;
 }
 
 /* Doubles the array, but not beyond what the table will ever need. */
@@ -415,7 +425,7 @@ exact_make_small(struct exact_writer *writer)
 int
 exact_is_full(const struct exact_writer *writer)
 {
-	const uint64_t slots = writer->exact->array->bucket_count * exact_width(writer);
+	const uint64_t slots = writer->exact->array->bucket_count / exact_bucket_lines(writer->layout.limbs) * exact_width(writer);
 
 	return (writer->count + 1) * EXACT_FULL_DENOMINATOR > slots * EXACT_FULL_NUMERATOR;
 }

@@ -13,7 +13,7 @@ struct exact_writer {
 	struct layout layout;
 	struct exact *exact;
 	uint64_t count;
-	uint64_t *retired;	/* bucket * slots + slot of those marked in their buckets' flags */
+	uint64_t *retired;	/* bucket * slots + slot, a bucket being the number of its first line, of those marked in their buckets' flags */
 	uint32_t retired_count;
 	/* `memory.graces` when the last of them was retired: they are free when it differs. */
 	uint64_t retired_grace;
@@ -32,8 +32,8 @@ exact_record(const struct exact_writer *writer, const struct exact_bucket *bucke
 	return (uint32_t *)(uintptr_t)&bucket->words[EXACT_FLAGS - exact_width(writer) + slot];
 }
 
-/* An array of at least so many buckets that no reader sees yet, or NULL. */
-struct exact_array *exact_array_create(struct memory *memory, uint64_t bucket_count);
+/* An array for such keys, of at least so many lines, that no reader sees yet; or NULL. */
+struct exact_array *exact_array_create(struct memory *memory, uint32_t limbs, uint64_t bucket_count);
 
 /* The whole key of an occupied slot. */
 const uint64_t *exact_key(const struct exact_writer *writer, const struct exact_bucket *bucket, uint32_t slot);

@@ -22,6 +22,7 @@ struct table_group {
 	uint32_t form;			/* of a key, for scan.h: its `scan_form`, or 0 */
 	uint32_t walks_ahead;	/* 1: nodes of lpm_trie.h are prefetched before the group reads them */
 	uint32_t is_far;	/* 1: first lines were prefetched, so second ones are, too */
+	uint32_t pairs;		/* 1: what is prefetched by an address is two lines */
 	const uint64_t *keys;
 	const uint64_t *hashes;	/* NULL: computed again from the keys where needed */
 	const void *const *addresses;	/* NULL: unknown, or from before the last grace period */
@@ -36,13 +37,23 @@ struct table_group {
 	uint32_t record_stride;
 };
 
+/* The line behind one. */
+static inline const void *
+table_next_line(const void *line)
+{
+	return (const uint8_t *)line + TABLE_LINE;
+}
+
 static inline __attribute__((always_inline)) void
 table_group_prefetch(const struct table_group *group, size_t i)
 {
-	if (group->request_far)
-		__builtin_prefetch(group->requests[i], 0, 2);
-	else
-		__builtin_prefetch(group->requests[i], 0, 3);
+	const uint8_t *line = group->requests[i];
+
+	for (uint32_t j = 0; j <= group->pairs; j++, line += TABLE_LINE)
+		if (group->request_far)
+			__builtin_prefetch(line, 0, 2);
+		else
+			__builtin_prefetch(line, 0, 3);
 }
 
 /* The prefetch of each lookup for the newer group. */
@@ -73,6 +84,15 @@ table_group_request_rest(const struct table_group *group)
 {
 	for (uint32_t i = group->count; group->requests != NULL && i < group->request_count; i++)
 		table_group_request(group, i);
+}
+
+/* Prefetches the second bucket of a key. */
+static inline __attribute__((always_inline)) void
+table_group_request_second(const struct table_group *group, const uint8_t *address)
+{
+	__builtin_prefetch(address, 0, 3);
+	if (group->pairs)
+		__builtin_prefetch(address + TABLE_LINE, 0, 3);
 }
 
 static inline __attribute__((always_inline)) void
@@ -316,7 +336,8 @@ table_group_lines(const void *buckets, uint64_t bucket_count, const uint64_t *ke
 			if (!NAME##_goes_on(NAME##_group_address(table, array, group, at), group->keys + (size_t)at * limbs))                       \
 				continue;                                                                                                           \
 			second |= missed & -missed;                                                                                                 \
-			__builtin_prefetch(NAME##_address_second(table, NAME##_group_hash(table, group, at), group->keys + (size_t)at * limbs));    \
+			table_group_request_second(                                                                                                 \
+				group, NAME##_address_second(table, NAME##_group_hash(table, group, at), group->keys + (size_t)at * limbs));        \
 		}                                                                                                                                   \
 		return second;                                                                                                                      \
 	}                                                                                                                                           \

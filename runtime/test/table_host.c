@@ -173,7 +173,8 @@ test_find(const struct table *table, const uint64_t *key, uint32_t limbs)
 			.count = count, .limbs = limbs, .keys = keys, .hashes = count % 5 != 0 ? hashes : NULL,                 \
 			.addresses = count % 2 != 0 ? addresses : NULL, .found = found,                                         \
 			.requests = count % 3 != 0 ? addresses : NULL, .request_count = count / 2,                              \
-			.walks_ahead = count % 4 != 0, .is_far = count % 11 % 2, .request_far = count % 3 % 2,                  \
+			.walks_ahead = count % 4 != 0, .is_far = count % 11 % 2,                                                \
+			.pairs = count % 2, .request_far = count % 3 % 2,                                                       \
 		};                                                                                                              \
                                                                                                                                 \
 		for (uint32_t i = 0; i < count; i++) {                                                                          \

@@ -16,14 +16,14 @@ size_exact(uint32_t key_bits, uint64_t count)
 	uint64_t wrong = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t key[3] = { i * 4096, i, i };
+		const uint64_t key[5] = { i * 4096, i, i };
 		const struct test_record record = test_record((uint32_t)i % 1000);
 
 		wrong += writer_insert(writer, &(const struct table_match){ .value = key }, &record, NULL) != TABLE_OK;
 	}
 	CHECK(wrong == 0);
 	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t key[3] = { i * 4096, i, i }, other[3] = { i * 4096 + 1, i, i };
+		const uint64_t key[5] = { i * 4096, i, i }, other[5] = { i * 4096 + 1, i, i };
 		const struct test_record *record = table_record(writer_table(writer), writer_lookup(writer, key));
 
 		wrong += record->value != i % 1000 || writer_lookup(writer, other) != 0;
@@ -134,7 +134,7 @@ size_fill(struct writer *writer, uint64_t count)
 	uint64_t wrong = 0;
 
 	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t key[3] = { i * 4096, i, i };
+		const uint64_t key[5] = { i * 4096, i, i };
 		const struct test_record record = test_record((uint32_t)i % 1000);
 
 		wrong += writer_insert(writer, &(const struct table_match){ .value = key }, &record, NULL) != TABLE_OK;
@@ -170,7 +170,7 @@ size_compact(uint32_t structure, uint32_t key_bits, uint64_t count)
 	CHECK(size_array(grown) < before * 9 / 10);
 	CHECK(size_array(grown) == size_array(reserved));
 	for (uint64_t i = 0; i < count; i++) {
-		const uint64_t key[3] = { i * 4096, i, i };
+		const uint64_t key[5] = { i * 4096, i, i };
 		const struct test_record *record = table_record(writer_table(grown), writer_lookup(grown, key));
 
 		wrong += record->value != i % 1000;
@@ -199,7 +199,7 @@ size_reserved(uint32_t structure, uint32_t key_bits, uint64_t count)
 	CHECK(size_array(writer) == bytes);
 	memory.allocations_left = 0;
 	for (uint64_t i = count; i < count + count / 8; i++) {
-		const uint64_t key[3] = { i * 4096, i, i };
+		const uint64_t key[5] = { i * 4096, i, i };
 
 		refused += writer_insert(writer, &(const struct table_match){ .value = key }, &record, NULL) != TABLE_OK;
 	}
@@ -213,10 +213,10 @@ size_reserved(uint32_t structure, uint32_t key_bits, uint64_t count)
 static void
 size_items(void)
 {
-	const size_t bytes[] = { 32, 64, 64, 64, 64, 72 };
+	const size_t bytes[] = { 64, 64, 64, 72 };
 
-	for (uint32_t limbs = 3; limbs <= 8; limbs++)
-		CHECK(exact_item_bytes(limbs) == bytes[limbs - 3]);
+	for (uint32_t limbs = 5; limbs <= 8; limbs++)
+		CHECK(exact_item_bytes(limbs) == bytes[limbs - 5]);
 }
 
 void
@@ -226,6 +226,7 @@ test_table_size(void)
 	size_exact(64, 200000);
 	size_exact(128, 50000);
 	size_exact(192, 50000);
+	size_exact(320, 50000);
 	size_list(10000);
 	size_tuple_space(8200);	/* more than 12 bits of pairs */
 	for (uint32_t own = 0; own < 2; own++) {

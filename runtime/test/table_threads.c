@@ -401,6 +401,8 @@ test_table_threads(void)
 	threads_run(STRUCTURE_EXACT, 48, 0);
 	threads_run(STRUCTURE_EXACT, 64, 1);
 	threads_run(STRUCTURE_EXACT, 104, 1);
+	threads_run(STRUCTURE_EXACT, 150, 0);
+	threads_run(STRUCTURE_EXACT, 256, 1);
 	threads_run(STRUCTURE_EXACT, 320, 0);
 	threads_run(STRUCTURE_DIR24_8, 16, 1);
 	threads_run(STRUCTURE_DIR24_8, 27, 0);

@@ -324,7 +324,7 @@ impl Unit<'_> {
         };
         let planned = plan.and_then(|plan| plan.prefetch);
         if let Some(planned) = planned.filter(|_| self.structure(table).is_addressed()) {
-            first.push(prefetch(address.clone(), planned.hint));
+            first.extend(self.prefetch_bucket(table, address.clone(), planned.hint));
         }
         let arguments = [held, address, name("hash[i]"), name("key[i]"), self.key_size(table)];
         (before, first, self.own_part(table, Expr::call(format!("{structure}_find"), arguments)))
@@ -349,6 +349,17 @@ impl Unit<'_> {
         let loops = heads.iter().map(|head| Stmt::call(format!("{}_loop", self.node_name(head.node)), [name("&run")]));
         let repeat = Stmt::While(Expr::binary("!=", waiting, Expr::word(0)), loops.collect());
         vec![begin, repeat]
+    }
+}
+
+impl Unit<'_> {
+    /// Prefetches what a lookup reads first: a line, or two neighbouring ones.
+    pub fn prefetch_bucket(&self, table: TableId, address: Expr, hint: Hint) -> Vec<Stmt> {
+        let mut code = vec![prefetch(address.clone(), hint)];
+        if self.structure(table).has_pairs_of_lines(self.key_bits(table)) {
+            code.push(prefetch(Expr::call("table_next_line", [address]), hint));
+        }
+        code
     }
 }
 

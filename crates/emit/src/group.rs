@@ -112,6 +112,12 @@ impl Unit<'_> {
         if grouped.requested.is_some() && has_two_lines {
             members.push(Expr::designated("is_far", Expr::word(1)));
         }
+        if has_two_lines
+            && grouped.requested.is_some()
+            && self.structure(table).has_pairs_of_lines(self.key_bits(table))
+        {
+            members.push(Expr::designated("pairs", Expr::word(1)));
+        }
         if grouped.walks_ahead {
             members.push(Expr::designated("walks_ahead", Expr::word(1)));
         }

@@ -235,6 +235,11 @@ impl Structure {
         self.traits().lookup.begins == Begins::Lasting
     }
 
+    /// Whether a bucket is two lines for keys of so many bits, as `exact_bucket_lines` of the runtime: both are prefetched.
+    pub fn has_pairs_of_lines(self, key_bits: u32) -> bool {
+        self == Structure::Exact && (129..=256).contains(&key_bits)
+    }
+
     /// Whether a key's hash takes so long that it is kept between a request and its lookup, instead of being made again.
     pub fn has_expensive_hash(self, key_bits: u32) -> bool {
         self.has_two_lines() && key_bits > 64

@@ -28,9 +28,12 @@ impl HotPath<'_> {
     /// placement.
     pub(super) fn paid(&self, placement: Placement) -> Vec<Stmt> {
         let Some(first) = self.plan.stages.first() else { return Vec::new() };
-        let requested = first.lookups.iter().filter_map(|lookup| self.requested_in(lookup, placement));
+        let requested = |lookup| Some((lookup, self.requested_in(lookup, placement)?));
         let line = |held: &str| name(format!("run->requested->{held}_address[i]"));
-        requested.map(|(held, hint)| prefetch(line(held), hint)).collect()
+        let lines = |(lookup, (held, hint)): (&StagedLookup, (&str, Hint))| {
+            self.unit.prefetch_bucket(lookup.table, line(held), hint)
+        };
+        first.lookups.iter().filter_map(requested).flat_map(lines).collect()
     }
 
     /// Whether prefetches are interleaved with commit or key computation.
@@ -121,7 +124,7 @@ impl HotPath<'_> {
         let address = name(format!("path->{held}_address[i]"));
         code.push(Stmt::set(address.clone(), Expr::call(format!("{structure}_address"), [pointer, hash])));
         if !self.plan.is_pipelined() {
-            code.push(prefetch(address.clone(), hint));
+            code.extend(self.unit.prefetch_bucket(table, address.clone(), hint));
         }
         let anywhere = self.plan.is_pipelined().then(|| Stmt::set(address, name("path")));
         self.unless_empty(lookup.place, code, anywhere.into_iter().collect())

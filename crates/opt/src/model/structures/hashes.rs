@@ -85,13 +85,16 @@ impl Keyed {
     }
 
     fn slots(&self) -> u32 {
-        if self.words as u32 == 2 { 3 } else { 5 }
+        if matches!(self.words as u32, 2..=4) { 3 } else { 5 }
     }
 
     pub(super) fn exact(&self) -> Cost {
         let mut lines = self.hashed(f64::from(self.slots()), LOAD_EXACT);
-        // Wider keys are in items: one line more, that of the whole key.
-        if self.words > 2.0 {
+        if matches!(self.words as u32, 3 | 4) {
+            // A bucket of two lines, which are prefetched together.
+            lines = vec![Line::single(2 * lines[0].footprint.bytes(), 2.0)];
+        } else if self.words > 2.0 {
+            // Wider keys are in items: one line more, that of the whole key.
             lines.push(Line::single(self.entries * item_bytes(self.words as u64), 1.0));
         }
         // Results are stored at once, and the commit phase of an all-hit group needs no hit test. Four keys of one limb are
